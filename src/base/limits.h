@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: ISC
+ *
+ * Every limit of the program, each with the reason for its value. A limit that
+ * belongs to one capability stands in the capability table instead.
+ */
+#ifndef BASE_LIMITS_H
+#define BASE_LIMITS_H
+
+/* -- config ------------------------------------------------------------- */
+/* A file this long is no configuration; bounds the work of the YAML reader. */
+#define LIMIT_CONFIG_BYTES (64 * 1024)
+/* sources: → name → addresses: → item is 4; libyaml itself has no bound. */
+#define LIMIT_CONFIG_DEPTH 8
+/* Sources of one worker; fixed arrays of the scheduler have this length. */
+#define LIMIT_SOURCES 256
+/* Special addresses one source may list. */
+#define LIMIT_ADDRESSES 8
+/* Languages an operator may allow for one capability. */
+#define LIMIT_LANGUAGES 32
+
+/* -- the contract ------------------------------------------------------- */
+/* A body of a source, and the most `max_input` can allow. */
+#define LIMIT_BODY_BYTES (64u * 1024 * 1024)
+/* `id` and `lease`. */
+#define LIMIT_ID_BYTES 128
+/* claim_id: 128 random bits as hexadecimal digits. */
+#define LIMIT_CLAIM_ID_BYTES 32
+/* Nesting of a body: the contract needs 4, a stack of bits holds 32. */
+#define LIMIT_JSON_DEPTH 32
+/* A number token: no field of the contract needs more digits. */
+#define LIMIT_JSON_NUMBER_BYTES 64
+/* Members of a body's top-level object, known and unknown together. */
+#define LIMIT_JSON_KEYS 1024
+/* A key we know is shorter; a longer one cannot be it and is not kept. */
+#define LIMIT_JSON_KEY_BYTES 64
+/* What a box may write: the largest output of the catalogue. */
+#define LIMIT_OUTPUT_BYTES (32u * 1024 * 1024)
+/* Error messages are our own sentences. */
+#define LIMIT_MESSAGE_BYTES 256
+/* Retry-After and released.retry_after, seconds. */
+#define LIMIT_RETRY_AFTER_S 600
+
+/* -- exchange with a source --------------------------------------------- */
+/* All header lines of an answer together, 1xx and trailers included. */
+#define LIMIT_HEADER_BYTES (16 * 1024)
+#define LIMIT_HEADER_LINES 100
+/* 1xx responses before the final one. */
+#define LIMIT_INTERIM_RESPONSES 5
+/* Bytes on the wire beyond the body's cap: headers, TLS records, chunk
+ * framing. Endless chunk extensions are caught by nothing else. */
+#define LIMIT_WIRE_SLACK_BYTES (256 * 1024)
+/* Deadlines the core holds, milliseconds. */
+#define LIMIT_CLAIM_MS 60000
+#define LIMIT_RESULT_MS 30000
+#define LIMIT_RESULT_MAX_MS 300000
+/* A result gets one second more for each of these. */
+#define LIMIT_RESULT_BYTES_PER_S (128 * 1024)
+#define LIMIT_DIAL_MS 15000
+/* TLS handshake, and a stalled transfer, inside the courier. */
+#define LIMIT_HANDSHAKE_MS 10000
+#define LIMIT_STALL_S 10
+#define LIMIT_STALL_BYTES_PER_S 100
+/* One try of one address; eight addresses must fit the dial deadline only
+ * if most refuse at once. */
+#define LIMIT_CONNECT_MS 3000
+#define LIMIT_DIAL_ADDRESSES 8
+/* A courier's own bounds. Address space: libcurl, OpenSSL and the CA bundle
+ * need about 120 MiB of mappings. */
+#define LIMIT_COURIER_CPU_S 10
+#define LIMIT_COURIER_ADDRESS_SPACE (256u * 1024 * 1024)
+#define LIMIT_COURIER_FILES 16
+/* Couriers at once: one per source in use. */
+#define LIMIT_COURIERS 64
+/* The keep ends a courier itself after this, whatever the core says. */
+#define LIMIT_COURIER_LIFE_MS (61 * 60 * 1000)
+/* A bundle of certificates. Debian's is 220 KiB. */
+#define LIMIT_CA_BYTES (1024 * 1024)
+
+/* -- secrets ------------------------------------------------------------ */
+#define LIMIT_TOKEN_BYTES 4096
+#define LIMIT_SECRET_FILE_BYTES 8192
+/* The opener decrypts one file. */
+#define LIMIT_OPENER_MS 5000
+
+/* -- core --------------------------------------------------------------- */
+/* Waiting in all, in one round of asking. */
+#define LIMIT_ROUND_MS 1000
+/* Growing delay of a source that cannot be reached. */
+#define LIMIT_BACKOFF_MS (600 * 1000)
+/* A job that waits longer for its turn is given back. */
+#define LIMIT_HELD_MS (30 * 1000)
+/* Letters in flight and held, together. */
+#define LIMIT_LETTERS_BYTES (256u * 1024 * 1024)
+#define LIMIT_HOUR_MS (60 * 60 * 1000)
+/* Results of one source put aside for the operator. */
+#define LIMIT_PARKED 16
+#define LIMIT_PARKED_BYTES (64u * 1024 * 1024)
+/* A result answered 5xx for so long is parked. */
+#define LIMIT_ANSWERED_5XX_MS (24ull * 60 * 60 * 1000)
+/* Resting of a capability, doubling. */
+#define LIMIT_REST_MS (30 * 1000)
+#define LIMIT_REST_MAX_MS (600 * 1000)
+/* The third suspect release or crash of one job is its last. */
+#define LIMIT_SUSPICIONS 3
+/* Suspect ids remembered per source. */
+#define LIMIT_SUSPECTS 256
+/* The journal is copied in steps of this. */
+#define LIMIT_BLOB_STEP (64 * 1024)
+
+/* -- box ---------------------------------------------------------------- */
+/* Open files of a box; the tools' own fds stand above it. */
+#define LIMIT_BOX_FILES 64
+/* The first of the fds at which a box finds its opened programs. */
+#define LIMIT_BOX_PROGRAM_FD 100
+/* Tools of one capability. */
+#define LIMIT_TOOLS 4
+/* Processes and threads of a box: init, driver, tool and its threads. */
+#define LIMIT_BOX_PROCESSES 16
+/* Inodes of the scratch tmpfs. */
+#define LIMIT_BOX_INODES 1024
+/* What of a tool's stderr is kept for the operator's debug log. */
+#define LIMIT_TOOL_STDERR_BYTES 2048
+/* From making a box to its driver's first word. */
+#define LIMIT_BOX_SETUP_MS 10000
+
+#endif
