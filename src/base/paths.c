@@ -24,13 +24,14 @@ join(char *to, size_t size, const char *base, const char *rest,
 }
 
 static int
-fill(struct paths *p, const char *const bases[4], const char *const rests[4],
+fill(struct paths *p, const char *const bases[5], const char *const rests[5],
     struct fault *fault)
 {
 	if (join(p->config, sizeof(p->config), bases[0], rests[0], fault) < 0 ||
 	    join(p->core, sizeof(p->core), bases[1], rests[1], fault) < 0 ||
 	    join(p->keep, sizeof(p->keep), bases[2], rests[2], fault) < 0 ||
-	    join(p->run, sizeof(p->run), bases[3], rests[3], fault) < 0)
+	    join(p->lock, sizeof(p->lock), bases[3], rests[3], fault) < 0 ||
+	    join(p->run, sizeof(p->run), bases[4], rests[4], fault) < 0)
 		return -1;
 	return 0;
 }
@@ -39,9 +40,9 @@ static int
 below(const char *dir, struct paths *p, struct fault *fault)
 {
 	char whole[PATH_MAX];
-	const char *bases[] = { whole, whole, whole, whole };
+	const char *bases[] = { whole, whole, whole, whole, whole };
 	const char *rests[] = { "/config.yaml", "/state/core", "/state/keep",
-		"/run" };
+		"/state/lock", "/run" };
 
 	if (dir[0] == '/') {
 		if (text_copy(whole, sizeof(whole), dir) < 0)
@@ -68,12 +69,13 @@ of_user(struct paths *p, struct fault *fault)
 	const char *run = getenv("XDG_RUNTIME_DIR");
 	bool needs_home = config == NULL || state == NULL || run == NULL;
 	const char *bases[] = { config ? config : home, state ? state : home,
-		state ? state : home, run ? run : home };
+		state ? state : home, state ? state : home, run ? run : home };
 	const char *rests[] = {
 		config ? "/sandcastle/config.yaml"
 		       : "/.config/sandcastle/config.yaml",
 		state ? "/sandcastle/core" : "/.local/state/sandcastle/core",
 		state ? "/sandcastle/keep" : "/.local/state/sandcastle/keep",
+		state ? "/sandcastle/lock" : "/.local/state/sandcastle/lock",
 		run ? "/sandcastle" : "/.local/state/sandcastle/run",
 	};
 
@@ -88,9 +90,9 @@ paths_find(const char *dir, struct paths *ret_paths, struct fault *fault)
 {
 	static const char *const bases[] = { "/etc/sandcastle",
 		"/var/lib/sandcastle", "/var/lib/sandcastle",
-		"/run/sandcastle" };
+		"/var/lib/sandcastle", "/run/sandcastle" };
 	static const char *const rests[] = { "/config.yaml", "/core", "/keep",
-		"" };
+		"/lock", "" };
 	struct paths paths;
 	int r;
 

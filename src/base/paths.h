@@ -11,7 +11,8 @@ struct paths {
 	char config[256]; /* the file config.yaml */
 	char core[256];	  /* directory of the journal */
 	char keep[256];	  /* directory of the secret store */
-	char run[256];	  /* directory of status.json and the lock */
+	char lock[256];	  /* file that one running instance holds locked */
+	char run[256];	  /* directory of status.json */
 };
 
 /*
