@@ -8,12 +8,12 @@
 
 enum fault_code {
 	FAULT_NONE = 0,
-	FAULT_CONFIG,	/* the operator's file or arguments */
-	FAULT_SECRET,	/* a secret or the key that opens it */
-	FAULT_SOURCE,	/* what a source sent */
-	FAULT_BOX,	/* what a box wrote */
-	FAULT_PEER,	/* a message from another process of ours */
-	FAULT_SYSTEM,	/* the machine: a system call, a missing feature */
+	FAULT_CONFIG, /* the operator's file or arguments */
+	FAULT_SECRET, /* a secret or the key that opens it */
+	FAULT_SOURCE, /* what a source sent */
+	FAULT_BOX, /* what a box wrote */
+	FAULT_PEER, /* a message from another process of ours */
+	FAULT_SYSTEM, /* the machine: a system call, a missing feature */
 };
 
 struct fault {

@@ -154,8 +154,8 @@ replace_with(int directory, const char *temporary, const char *name, int fd)
 }
 
 int
-file_replace(int directory, const char *name, const void *bytes, size_t n,
-    mode_t mode)
+file_replace(
+    int directory, const char *name, const void *bytes, size_t n, mode_t mode)
 {
 	char temporary[256];
 	cleanup_fd int fd = -1;

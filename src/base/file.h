@@ -50,8 +50,8 @@ int file_sealed_from(const char *name, const void *bytes, size_t n);
  * Puts a file of n bytes at name below the directory, at once or not at all:
  * temporary file, fsync, rename, fsync of the directory. 0 or -errno.
  */
-int file_replace(int directory, const char *name, const void *bytes, size_t n,
-    mode_t mode);
+int file_replace(
+    int directory, const char *name, const void *bytes, size_t n, mode_t mode);
 
 /*
  * Reads a regular file of at most max bytes whole. *ret_bytes is owned by the

@@ -50,25 +50,25 @@
  * framing. Endless chunk extensions are caught by nothing else. */
 #define LIMIT_WIRE_SLACK_BYTES (256 * 1024)
 /* Deadlines the core holds, milliseconds. */
-#define LIMIT_CLAIM_MS 60000
-#define LIMIT_RESULT_MS 30000
+#define LIMIT_CLAIM_MS	    60000
+#define LIMIT_RESULT_MS	    30000
 #define LIMIT_RESULT_MAX_MS 300000
 /* A result gets one second more for each of these. */
 #define LIMIT_RESULT_BYTES_PER_S (128 * 1024)
-#define LIMIT_DIAL_MS 15000
+#define LIMIT_DIAL_MS		 15000
 /* TLS handshake, and a stalled transfer, inside the courier. */
-#define LIMIT_HANDSHAKE_MS 10000
-#define LIMIT_STALL_S 10
+#define LIMIT_HANDSHAKE_MS	10000
+#define LIMIT_STALL_S		10
 #define LIMIT_STALL_BYTES_PER_S 100
 /* One try of one address; eight addresses must fit the dial deadline only
  * if most refuse at once. */
-#define LIMIT_CONNECT_MS 3000
+#define LIMIT_CONNECT_MS     3000
 #define LIMIT_DIAL_ADDRESSES 8
 /* A courier's own bounds. Address space: libcurl, OpenSSL and the CA bundle
  * need about 120 MiB of mappings. */
-#define LIMIT_COURIER_CPU_S 10
+#define LIMIT_COURIER_CPU_S	    10
 #define LIMIT_COURIER_ADDRESS_SPACE (256u * 1024 * 1024)
-#define LIMIT_COURIER_FILES 16
+#define LIMIT_COURIER_FILES	    16
 /* Couriers at once: one per source in use. */
 #define LIMIT_COURIERS 64
 /* The keep ends a courier itself after this, whatever the core says. */
@@ -77,7 +77,7 @@
 #define LIMIT_CA_BYTES (1024 * 1024)
 
 /* -- secrets ------------------------------------------------------------ */
-#define LIMIT_TOKEN_BYTES 4096
+#define LIMIT_TOKEN_BYTES	4096
 #define LIMIT_SECRET_FILE_BYTES 8192
 /* The opener decrypts one file. */
 #define LIMIT_OPENER_MS 5000
@@ -91,14 +91,14 @@
 #define LIMIT_HELD_MS (30 * 1000)
 /* Letters in flight and held, together. */
 #define LIMIT_LETTERS_BYTES (256u * 1024 * 1024)
-#define LIMIT_HOUR_MS (60 * 60 * 1000)
+#define LIMIT_HOUR_MS	    (60 * 60 * 1000)
 /* Results of one source put aside for the operator. */
-#define LIMIT_PARKED 16
+#define LIMIT_PARKED	   16
 #define LIMIT_PARKED_BYTES (64u * 1024 * 1024)
 /* A result answered 5xx for so long is parked. */
 #define LIMIT_ANSWERED_5XX_MS (24ull * 60 * 60 * 1000)
 /* Resting of a capability, doubling. */
-#define LIMIT_REST_MS (30 * 1000)
+#define LIMIT_REST_MS	  (30 * 1000)
 #define LIMIT_REST_MAX_MS (600 * 1000)
 /* The third suspect release or crash of one job is its last. */
 #define LIMIT_SUSPICIONS 3

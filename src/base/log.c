@@ -50,14 +50,14 @@ log_put(enum log_level level, const char *format, va_list arguments)
 		(void)!write(STDERR_FILENO, line, (size_t)n);
 }
 
-#define LOG_FUNCTION(name, level)                     \
-	void name(const char *format, ...)            \
-	{                                             \
-		va_list arguments;                    \
-                                                      \
-		va_start(arguments, format);          \
-		log_put(level, format, arguments);    \
-		va_end(arguments);                    \
+#define LOG_FUNCTION(name, level)                  \
+	void name(const char *format, ...)         \
+	{                                          \
+		va_list arguments;                 \
+                                                   \
+		va_start(arguments, format);       \
+		log_put(level, format, arguments); \
+		va_end(arguments);                 \
 	}
 
 LOG_FUNCTION(log_error, LOG_LEVEL_ERROR)

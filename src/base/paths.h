@@ -9,10 +9,10 @@
 
 struct paths {
 	char config[256]; /* the file config.yaml */
-	char core[256];	  /* directory of the journal */
-	char keep[256];	  /* directory of the secret store */
-	char lock[256];	  /* file that one running instance holds locked */
-	char run[256];	  /* directory of status.json */
+	char core[256]; /* directory of the journal */
+	char keep[256]; /* directory of the secret store */
+	char lock[256]; /* file that one running instance holds locked */
+	char run[256]; /* directory of status.json */
 };
 
 /*
@@ -20,7 +20,6 @@ struct paths {
  * /var/lib and /run, and a user the XDG places below HOME. -1 with a fault
  * when a path does not fit or HOME is needed and not set.
  */
-int paths_find(
-    const char *dir, struct paths *ret_paths, struct fault *fault);
+int paths_find(const char *dir, struct paths *ret_paths, struct fault *fault);
 
 #endif

@@ -37,7 +37,9 @@ spawn_path(const char *program, char *to, size_t size)
 	if (access(to, F_OK) == 0)
 		return 0;
 	return snprintf(to, size, "%s/%s", SANDCASTLE_LIBEXEC, program) >=
-	    (int)size ? -1 : 0;
+		(int)size
+	    ? -1
+	    : 0;
 }
 
 static int
@@ -74,8 +76,8 @@ become(const struct spawn *spawn, const char *path)
 	(void)sigemptyset(&none);
 	(void)sigprocmask(SIG_SETMASK, &none, NULL);
 	for (int s = 1; s < NSIG; s++)
-		(void)sigaction(s, &(struct sigaction){ .sa_handler = SIG_DFL },
-		    NULL);
+		(void)sigaction(
+		    s, &(struct sigaction){ .sa_handler = SIG_DFL }, NULL);
 	if (spawn->narrow != NULL && spawn->narrow(spawn->narrow_context) < 0)
 		_exit(126);
 	if (arrange_fds(spawn) == 0)
@@ -112,8 +114,8 @@ void
 spawn_kill(const struct child *child)
 {
 	if (child->pidfd >= 0)
-		(void)syscall(SYS_pidfd_send_signal, child->pidfd, SIGKILL,
-		    NULL, 0u);
+		(void)syscall(
+		    SYS_pidfd_send_signal, child->pidfd, SIGKILL, NULL, 0u);
 }
 
 int

@@ -16,20 +16,29 @@
 
 /* A rule without argument checks allows the call whatever its arguments. */
 struct filter_rule {
-	int call;	 /* SCMP_SYS(name) */
+	int call; /* SCMP_SYS(name) */
 	uint32_t action; /* 0: SCMP_ACT_ALLOW; else SCMP_ACT_ERRNO(e) */
 	unsigned int n_checks;
 	struct scmp_arg_cmp checks[3]; /* all must hold */
 };
 
-#define FILTER_ALLOW(name) { .call = SCMP_SYS(name) }
-#define FILTER_ANSWER(name, error) \
-	{ .call = SCMP_SYS(name), .action = SCMP_ACT_ERRNO(error) }
-#define FILTER_ALLOW_IF(name, ...)                                          \
-	{ .call = SCMP_SYS(name),                                           \
-	    .n_checks = sizeof((struct scmp_arg_cmp[]){ __VA_ARGS__ }) /    \
-		sizeof(struct scmp_arg_cmp),                                \
-	    .checks = { __VA_ARGS__ } }
+#define FILTER_ALLOW(name)             \
+	{                              \
+		.call = SCMP_SYS(name) \
+	}
+#define FILTER_ANSWER(name, error)                                      \
+	{                                                               \
+		.call = SCMP_SYS(name), .action = SCMP_ACT_ERRNO(error) \
+	}
+#define FILTER_ALLOW_IF(name, ...)                                           \
+	{                                                                    \
+		.call = SCMP_SYS(name),                                      \
+		.n_checks = sizeof((struct scmp_arg_cmp[]){ __VA_ARGS__ }) / \
+		    sizeof(struct scmp_arg_cmp),                             \
+		.checks = {                                                  \
+			__VA_ARGS__                                          \
+		}                                                            \
+	}
 
 /*
  * Compiles a list. otherwise: SCMP_ACT_KILL_PROCESS or SCMP_ACT_ERRNO(e), for

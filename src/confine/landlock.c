@@ -16,7 +16,7 @@
 struct ruleset {
 	uint64_t files;
 	uint64_t network; /* version 4 */
-	uint64_t scoped;  /* version 6 */
+	uint64_t scoped; /* version 6 */
 };
 
 #define NETWORK_TCP   3u /* bind and connect */
@@ -26,14 +26,13 @@ struct ruleset {
 #define FILES_3_TRUNC 0x4000u
 #define FILES_5_IOCTL 0x8000u
 
-#define RIGHTS_READ \
-	(LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR)
-#define RIGHTS_WRITE                                                        \
-	(LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_REMOVE_DIR |    \
-	    LANDLOCK_ACCESS_FS_REMOVE_FILE | LANDLOCK_ACCESS_FS_MAKE_DIR |  \
+#define RIGHTS_READ (LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR)
+#define RIGHTS_WRITE                                                       \
+	(LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_REMOVE_DIR |   \
+	    LANDLOCK_ACCESS_FS_REMOVE_FILE | LANDLOCK_ACCESS_FS_MAKE_DIR | \
 	    LANDLOCK_ACCESS_FS_MAKE_REG | FILES_2_REFER | FILES_3_TRUNC)
-#define RIGHTS_OF_A_FILE                                                   \
-	(LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_WRITE_FILE |    \
+#define RIGHTS_OF_A_FILE                                                \
+	(LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_WRITE_FILE | \
 	    LANDLOCK_ACCESS_FS_EXECUTE | FILES_3_TRUNC)
 
 int

@@ -12,7 +12,8 @@
 
 #define LANDLOCK_READ	 (1u << 0) /* read files and list directories */
 #define LANDLOCK_EXECUTE (1u << 1)
-#define LANDLOCK_WRITE	 (1u << 2) /* write, make, remove files and directories */
+#define LANDLOCK_WRITE	 (1u << 2) /* write, make, remove files and directories \
+				    */
 
 struct landlock_room {
 	int fd; /* O_PATH fd of a file or directory; all below it counts */

@@ -13,25 +13,25 @@
 #define MIB (1024 * 1024)
 
 #define BIT(code) (1u << (code))
-#define COMMON_ERRORS                                                     \
-	(BIT(ERROR_BAD_INPUT) | BIT(ERROR_TOO_LARGE) |                    \
-	    BIT(ERROR_BAD_CONTENT) | BIT(ERROR_TIMEOUT) |                 \
-	    BIT(ERROR_TOO_HEAVY) | BIT(ERROR_CRASHED) |                   \
+#define COMMON_ERRORS                                     \
+	(BIT(ERROR_BAD_INPUT) | BIT(ERROR_TOO_LARGE) |    \
+	    BIT(ERROR_BAD_CONTENT) | BIT(ERROR_TIMEOUT) | \
+	    BIT(ERROR_TOO_HEAVY) | BIT(ERROR_CRASHED) |   \
 	    BIT(ERROR_OUTPUT_TOO_LARGE))
 
 #define LIBRARY "/usr/lib/x86_64-linux-gnu"
 
-#define VIPS                                                \
-	{                                                   \
-		"vips", "/usr/bin/vips", "libvips-tools"    \
+#define VIPS                                             \
+	{                                                \
+		"vips", "/usr/bin/vips", "libvips-tools" \
 	}
-#define VIPSHEADER                                                \
-	{                                                         \
+#define VIPSHEADER                                                   \
+	{                                                            \
 		"vipsheader", "/usr/bin/vipsheader", "libvips-tools" \
 	}
-#define TESSERACT                                                    \
-	{                                                            \
-		"tesseract", "/usr/bin/tesseract", "tesseract-ocr"   \
+#define TESSERACT                                                  \
+	{                                                          \
+		"tesseract", "/usr/bin/tesseract", "tesseract-ocr" \
 	}
 
 static const struct field image_preview_input[] = {

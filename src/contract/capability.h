@@ -26,15 +26,15 @@ enum capability_index {
 
 enum field_type {
 	FIELD_END = 0, /* closes a list of fields */
-	FIELD_BASE64,  /* max: decoded bytes, min: at least */
-	FIELD_TEXT,    /* UTF-8 string; max: bytes */
-	FIELD_CHOICE,  /* a string, one of choices */
+	FIELD_BASE64, /* max: decoded bytes, min: at least */
+	FIELD_TEXT, /* UTF-8 string; max: bytes */
+	FIELD_CHOICE, /* a string, one of choices */
 	FIELD_INTEGER, /* min..max, no fraction, no exponent */
-	FIELD_NUMBER,  /* min..max */
+	FIELD_NUMBER, /* min..max */
 	FIELD_BOOLEAN,
-	FIELD_LANGUAGES,    /* 1..4 strings ^[a-z]{3}(_[a-z]{2,8})?$ */
-	FIELD_TEXT_LIST,    /* list of strings; max: bytes of all together,
-			       max_items: how many */
+	FIELD_LANGUAGES, /* 1..4 strings ^[a-z]{3}(_[a-z]{2,8})?$ */
+	FIELD_TEXT_LIST, /* list of strings; max: bytes of all together,
+			    max_items: how many */
 	FIELD_INTEGER_LIST, /* each min..max; max_items: how many */
 };
 
@@ -58,8 +58,8 @@ struct field {
 
 /* A program that a capability needs, and what it must see. */
 struct tool {
-	const char *name;    /* as in config: program: { NAME: PATH } */
-	const char *path;    /* where Debian puts it */
+	const char *name; /* as in config: program: { NAME: PATH } */
+	const char *path; /* where Debian puts it */
 	const char *package; /* what to install */
 };
 
@@ -74,16 +74,16 @@ struct view {
 struct capability {
 	const char *name;
 	const char *about;
-	const struct field *input;  /* ends with FIELD_END */
+	const struct field *input; /* ends with FIELD_END */
 	const struct field *output; /* ends with FIELD_END */
 	uint32_t errors; /* bit per error_code that its box may say */
-	struct tool tools[LIMIT_TOOLS + 1];	   /* name NULL ends */
+	struct tool tools[LIMIT_TOOLS + 1]; /* name NULL ends */
 	struct view views[CAPABILITY_VIEWS + 1]; /* path NULL ends */
 	bool has_languages; /* the operator may list `languages` */
-	uint32_t max_input;    /* decoded bytes of `data` */
+	uint32_t max_input; /* decoded bytes of `data` */
 	uint32_t time_limit_ms;
 	uint64_t memory_limit; /* address space of each process */
-	uint64_t tmp_limit;    /* scratch tmpfs */
+	uint64_t tmp_limit; /* scratch tmpfs */
 };
 
 /* The entry; must be called with an index below CAPABILITY_COUNT. */

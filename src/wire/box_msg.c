@@ -9,8 +9,8 @@
 
 #include "contract/outcome.h"
 
-_Static_assert(sizeof(struct box_order) ==
-	16 + 8 + 16 + 8 + 16 * LIMIT_LANGUAGES,
+_Static_assert(
+    sizeof(struct box_order) == 16 + 8 + 16 + 8 + 16 * LIMIT_LANGUAGES,
     "no padding");
 _Static_assert(sizeof(struct box_answer) == 24, "no padding");
 

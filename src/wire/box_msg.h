@@ -23,10 +23,10 @@ enum box_verb {
 struct box_order {
 	struct packet_head head;
 	uint32_t capability;
-	uint32_t tools;	      /* bit per tool that stands at
-				 LIMIT_BOX_PROGRAM_FD + index */
-	uint64_t max_input;   /* decoded bytes */
-	uint64_t max_output;  /* contents of the output letter */
+	uint32_t tools; /* bit per tool that stands at
+			   LIMIT_BOX_PROGRAM_FD + index */
+	uint64_t max_input; /* decoded bytes */
+	uint64_t max_output; /* contents of the output letter */
 	uint32_t time_limit_ms; /* the yard kills at this; the driver ends its
 				   tools a little earlier to say so itself */
 	uint32_t n_languages;
@@ -36,7 +36,7 @@ struct box_order {
 struct box_answer {
 	struct packet_head head;
 	uint32_t verdict; /* BOX_VERDICT: 0 succeeded, or an error_code */
-	uint32_t walls;	  /* BOX_WALLS: bit per enum yard_wall */
+	uint32_t walls; /* BOX_WALLS: bit per enum yard_wall */
 };
 
 /* Sets the head; the rest of the struct is the caller's, zeroed first. */

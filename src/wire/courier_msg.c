@@ -16,8 +16,8 @@
 _Static_assert(sizeof(struct courier_order) ==
 	16 + 36 + 8 + 2 * COURIER_ID_BYTES + 20 + 32 + 4,
     "no padding");
-_Static_assert(sizeof(struct courier_answer) ==
-	16 + 32 + 2 * COURIER_ID_BYTES + 32 + 8,
+_Static_assert(
+    sizeof(struct courier_answer) == 16 + 32 + 2 * COURIER_ID_BYTES + 32 + 8,
     "no padding");
 
 static bool
@@ -82,8 +82,7 @@ is_result(const struct courier_order *order)
 int
 courier_order_decode(const struct courier_order *order, size_t n_fds)
 {
-	if (order->deadline_ms == 0 ||
-	    order->deadline_ms > LIMIT_RESULT_MAX_MS)
+	if (order->deadline_ms == 0 || order->deadline_ms > LIMIT_RESULT_MAX_MS)
 		return -1;
 	if (order->head.verb == COURIER_CLAIM)
 		return n_fds == 1 && is_claim(order) ? 0 : -1;
@@ -105,8 +104,8 @@ static bool
 has_job_fields(const struct courier_answer *a)
 {
 	bool is_job = a->status == COURIER_JOB;
-	bool is_known =
-	    a->capability < CAPABILITY_COUNT || a->capability == CAPABILITY_NONE;
+	bool is_known = a->capability < CAPABILITY_COUNT ||
+	    a->capability == CAPABILITY_NONE;
 
 	if (!is_id_array(a->id) || !is_lease_array(a->lease) || a->more > 1)
 		return false;

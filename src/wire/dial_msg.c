@@ -11,8 +11,8 @@
 #include <sys/socket.h>
 
 _Static_assert(sizeof(struct dial_address) == 20, "no padding");
-_Static_assert(sizeof(struct dial_order) ==
-	16 + 512 + 256 + 16 + 20 * LIMIT_ADDRESSES + 8,
+_Static_assert(
+    sizeof(struct dial_order) == 16 + 512 + 256 + 16 + 20 * LIMIT_ADDRESSES + 8,
     "no padding");
 _Static_assert(
     sizeof(struct dialed) == 24 + 20 * LIMIT_DIAL_ADDRESSES, "no padding");
@@ -68,7 +68,8 @@ dial_decode(const struct dial *dial, size_t n_fds)
 void
 dialed_encode(struct dialed *dialed, uint32_t sequence)
 {
-	dialed->head = (struct packet_head){ PACKET_MAGIC, DIALED, sequence, 0 };
+	dialed->head =
+	    (struct packet_head){ PACKET_MAGIC, DIALED, sequence, 0 };
 }
 
 int

@@ -16,18 +16,18 @@
 
 enum dial_verb {
 	DIAL_ORDER = 1, /* keep → courier, once; keep → dialer, once */
-	DIAL,		/* courier → keep */
-	DIALED,		/* dialer → keep, keep → courier */
+	DIAL, /* courier → keep */
+	DIALED, /* dialer → keep, keep → courier */
 };
 
 enum dial_result {
-	DIAL_RESULT_OK = 0,	/* one connected socket comes along */
-	DIAL_RESULT_NO_NAME,	/* the name does not resolve */
-	DIAL_RESULT_FORBIDDEN,	/* every address of it is special */
-	DIAL_RESULT_REFUSED,	/* connection refused */
+	DIAL_RESULT_OK = 0, /* one connected socket comes along */
+	DIAL_RESULT_NO_NAME, /* the name does not resolve */
+	DIAL_RESULT_FORBIDDEN, /* every address of it is special */
+	DIAL_RESULT_REFUSED, /* connection refused */
 	DIAL_RESULT_UNREACHABLE,
 	DIAL_RESULT_TIMEOUT,
-	DIAL_RESULT_FAILED,	/* the machine */
+	DIAL_RESULT_FAILED, /* the machine */
 	DIAL_RESULT_COUNT,
 };
 
@@ -38,14 +38,14 @@ struct dial_address {
 
 struct dial_order {
 	struct packet_head head;
-	char url[512];	/* "https://host[:port][/prefix]", no slash at its end;
-			   for the courier; empty for the dialer */
+	char url[512]; /* "https://host[:port][/prefix]", no slash at its end;
+			  for the courier; empty for the dialer */
 	char host[256]; /* a name or a literal without brackets */
 	uint32_t port;
 	uint32_t is_tls;
 	uint32_t may_be_special; /* the URL's host is itself a literal or
 				    "localhost": any address will do */
-	uint32_t n_addresses;	 /* special addresses that are allowed */
+	uint32_t n_addresses; /* special addresses that are allowed */
 	struct dial_address addresses[LIMIT_ADDRESSES];
 	uint64_t max_body; /* cap of a body, for the courier */
 };
@@ -56,7 +56,7 @@ struct dial {
 
 struct dialed {
 	struct packet_head head;
-	uint32_t result;    /* enum dial_result */
+	uint32_t result; /* enum dial_result */
 	uint32_t n_refused; /* addresses left out by the policy */
 	struct dial_address refused[LIMIT_DIAL_ADDRESSES];
 };

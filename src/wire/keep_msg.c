@@ -12,12 +12,12 @@ _Static_assert(sizeof(struct keep_order) == 24, "no padding");
 _Static_assert(sizeof(struct keep_answer) == 24, "no padding");
 
 void
-keep_order_encode(struct keep_order *to, enum keep_verb verb,
-    uint32_t sequence, uint32_t generation, uint32_t source)
+keep_order_encode(struct keep_order *to, enum keep_verb verb, uint32_t sequence,
+    uint32_t generation, uint32_t source)
 {
 	memset(to, 0, sizeof(*to));
-	to->head = (struct packet_head){ PACKET_MAGIC, verb, sequence,
-		generation };
+	to->head =
+	    (struct packet_head){ PACKET_MAGIC, verb, sequence, generation };
 	to->source = source;
 }
 

@@ -25,20 +25,20 @@ enum keep_verb {
 /* Why a source's secret cannot be used; KEEP_RESULT_OK: a courier has it. */
 enum keep_result {
 	KEEP_RESULT_OK = 0,
-	KEEP_RESULT_STALE,	 /* another generation */
-	KEEP_RESULT_BUSY,	 /* a courier of it is there, or too many are */
-	KEEP_RESULT_FAILED,	 /* the machine: fork, pipe, a dead opener */
-	KEEP_RESULT_NO_CA,	 /* its ca_file, or the system's, unreadable */
+	KEEP_RESULT_STALE, /* another generation */
+	KEEP_RESULT_BUSY, /* a courier of it is there, or too many are */
+	KEEP_RESULT_FAILED, /* the machine: fork, pipe, a dead opener */
+	KEEP_RESULT_NO_CA, /* its ca_file, or the system's, unreadable */
 	/* secrets */
-	KEEP_RESULT_MISSING,	 /* no such secret */
-	KEEP_RESULT_NO_KEY,	 /* no key file: no secret was ever set */
-	KEEP_RESULT_NOT_FILE,	 /* symlink, hard link, or no regular file */
-	KEEP_RESULT_OWNER,	 /* of another user */
-	KEEP_RESULT_MODE,	 /* readable or writable by others */
-	KEEP_RESULT_SIZE,	 /* empty or too long */
-	KEEP_RESULT_CORRUPT,	 /* does not open: wrong key or changed file */
-	KEEP_RESULT_ORIGIN,	 /* was set for another origin */
-	KEEP_RESULT_ALPHABET,	 /* holds a byte a header must not have */
+	KEEP_RESULT_MISSING, /* no such secret */
+	KEEP_RESULT_NO_KEY, /* no key file: no secret was ever set */
+	KEEP_RESULT_NOT_FILE, /* symlink, hard link, or no regular file */
+	KEEP_RESULT_OWNER, /* of another user */
+	KEEP_RESULT_MODE, /* readable or writable by others */
+	KEEP_RESULT_SIZE, /* empty or too long */
+	KEEP_RESULT_CORRUPT, /* does not open: wrong key or changed file */
+	KEEP_RESULT_ORIGIN, /* was set for another origin */
+	KEEP_RESULT_ALPHABET, /* holds a byte a header must not have */
 	KEEP_RESULT_COUNT,
 };
 

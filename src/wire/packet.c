@@ -29,8 +29,8 @@ packet_pair(int ret_ends[2])
 }
 
 int
-packet_send(int link, const void *packet, size_t size, const int *fds,
-    size_t n_fds)
+packet_send(
+    int link, const void *packet, size_t size, const int *fds, size_t n_fds)
 {
 	struct iovec bytes = { (void *)(uintptr_t)packet, size };
 	struct msghdr message = { .msg_iov = &bytes, .msg_iovlen = 1 };

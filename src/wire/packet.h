@@ -24,7 +24,7 @@
 struct packet_head {
 	uint32_t magic;
 	uint32_t verb;
-	uint32_t sequence;   /* of the order; its answer repeats it */
+	uint32_t sequence; /* of the order; its answer repeats it */
 	uint32_t generation; /* of the config; 0 where none is in force */
 };
 
@@ -35,12 +35,12 @@ int packet_pair(int ret_ends[2]);
  * Sends one packet with up to PACKET_FDS fds (which stay the caller's). 0, or
  * -errno: -EAGAIN when the peer does not read; -EPIPE when it is gone.
  */
-int packet_send(int link, const void *packet, size_t size, const int *fds,
-    size_t n_fds);
+int packet_send(
+    int link, const void *packet, size_t size, const int *fds, size_t n_fds);
 
 /* What packet_receive gives besides an -errno. */
 enum packet_result {
-	PACKET_GOT = 1,	 /* a whole packet of that size */
+	PACKET_GOT = 1, /* a whole packet of that size */
 	PACKET_LOST = 0, /* the peer is gone, or sent nonsense */
 };
 

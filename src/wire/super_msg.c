@@ -16,8 +16,8 @@ super_order_encode(struct super_order *to, enum super_verb verb,
     uint32_t sequence, uint32_t generation)
 {
 	memset(to, 0, sizeof(*to));
-	to->head = (struct packet_head){ PACKET_MAGIC, verb, sequence,
-		generation };
+	to->head =
+	    (struct packet_head){ PACKET_MAGIC, verb, sequence, generation };
 }
 
 int

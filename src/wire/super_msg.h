@@ -35,7 +35,7 @@ enum super_peer {
 
 struct super_order {
 	struct packet_head head;
-	uint32_t peer;	    /* SUPER_LINK */
+	uint32_t peer; /* SUPER_LINK */
 	uint32_t is_urgent; /* SUPER_STOP */
 	uint32_t has_crashed; /* SUPER_CONFIG to a core: the one before it was
 				 ended by a signal or a failure of its own */

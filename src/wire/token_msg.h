@@ -15,7 +15,7 @@
 
 struct token_msg {
 	uint32_t magic; /* PACKET_MAGIC */
-	uint32_t n;	/* bytes of the token */
+	uint32_t n; /* bytes of the token */
 	unsigned char ticket_key[TOKEN_TICKET_KEY_BYTES];
 	char token[LIMIT_TOKEN_BYTES + 8]; /* zero behind n */
 };

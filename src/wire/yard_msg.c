@@ -14,12 +14,12 @@ _Static_assert(sizeof(struct yard_answer) == 16 + 8 + 64 + 32, "no padding");
 _Static_assert(CAPABILITY_COUNT <= 8, "the arrays of yard_answer hold 8");
 
 void
-yard_order_encode(struct yard_order *to, enum yard_verb verb,
-    uint32_t sequence, uint32_t generation, uint32_t capability)
+yard_order_encode(struct yard_order *to, enum yard_verb verb, uint32_t sequence,
+    uint32_t generation, uint32_t capability)
 {
 	memset(to, 0, sizeof(*to));
-	to->head = (struct packet_head){ PACKET_MAGIC, verb, sequence,
-		generation };
+	to->head =
+	    (struct packet_head){ PACKET_MAGIC, verb, sequence, generation };
 	to->capability = capability;
 }
 
@@ -31,9 +31,8 @@ yard_order_decode(const struct yard_order *order, size_t n_fds)
 	if (verb < YARD_LIST || verb >= YARD_VERB_END || order->reserved != 0)
 		return -1;
 	if (verb == YARD_MAKE)
-		return n_fds == 2 && order->capability < CAPABILITY_COUNT
-		    ? 0
-		    : -1;
+		return n_fds == 2 && order->capability < CAPABILITY_COUNT ? 0
+									  : -1;
 	return n_fds == 0 && order->capability == 0 ? 0 : -1;
 }
 
@@ -65,7 +64,8 @@ is_ended(const struct yard_answer *a)
 	    a->end >= YARD_END_COUNT || a->signal > 64)
 		return false;
 	if (a->verdict != 0)
-		return a->end == YARD_END_VERDICT && a->verdict < ERROR_NOT_ASKED;
+		return a->end == YARD_END_VERDICT &&
+		    a->verdict < ERROR_NOT_ASKED;
 	return true;
 }
 

@@ -31,9 +31,9 @@ enum yard_verb {
 /* Why a capability cannot be run here. */
 enum yard_usable {
 	YARD_USABLE = 0,
-	YARD_OFF,	 /* the operator turned it off */
+	YARD_OFF, /* the operator turned it off */
 	YARD_NO_PROGRAM, /* a program is missing (which: the tool's index) */
-	YARD_NO_WALLS,	 /* the test box showed a missing wall */
+	YARD_NO_WALLS, /* the test box showed a missing wall */
 	YARD_UNUSABLE_COUNT,
 };
 
@@ -47,31 +47,31 @@ enum yard_wall {
 	WALL_UTS_NAMESPACE,
 	WALL_CGROUP_NAMESPACE,
 	WALL_TIME_NAMESPACE,
-	WALL_ROOT,	   /* pivot_root into a read-only tree of its own */
-	WALL_SCRATCH,	   /* private tmpfs with size and inode limits */
-	WALL_FILTER,	   /* seccomp, driver's and tool's */
+	WALL_ROOT, /* pivot_root into a read-only tree of its own */
+	WALL_SCRATCH, /* private tmpfs with size and inode limits */
+	WALL_FILTER, /* seccomp, driver's and tool's */
 	WALL_LANDLOCK,
-	WALL_PRIVILEGES,   /* no_new_privs, no capabilities, uid not 0 */
-	WALL_LIMITS,	   /* resource limits, own count of processes */
-	WALL_DESCRIPTORS,  /* no fd of ours inside */
+	WALL_PRIVILEGES, /* no_new_privs, no capabilities, uid not 0 */
+	WALL_LIMITS, /* resource limits, own count of processes */
+	WALL_DESCRIPTORS, /* no fd of ours inside */
 	WALL_COUNT,
 };
 
 #define WALL_ALL ((1u << WALL_COUNT) - 1)
 /* The walls an operator may do without, by accept_missing. */
-#define WALL_OPTIONAL                                                     \
-	(1u << WALL_LANDLOCK | 1u << WALL_UTS_NAMESPACE |                 \
+#define WALL_OPTIONAL                                     \
+	(1u << WALL_LANDLOCK | 1u << WALL_UTS_NAMESPACE | \
 	    1u << WALL_CGROUP_NAMESPACE | 1u << WALL_TIME_NAMESPACE)
 
 enum yard_end {
 	YARD_END_VERDICT = 1, /* the driver spoke and all is gone */
-	YARD_END_SILENT,      /* it ended without a word: exit or signal */
-	YARD_END_TIME,	      /* killed at its time limit */
-	YARD_END_MEMORY,      /* killed by its memory limit */
-	YARD_END_ORDER,	      /* killed by YARD_KILL */
-	YARD_END_FOREIGN,     /* killed by a SIGKILL that was not ours */
-	YARD_END_UNMADE,      /* a step of making it failed: nothing ran */
-	YARD_END_MISSING,     /* a program it needs is gone: nothing ran */
+	YARD_END_SILENT, /* it ended without a word: exit or signal */
+	YARD_END_TIME, /* killed at its time limit */
+	YARD_END_MEMORY, /* killed by its memory limit */
+	YARD_END_ORDER, /* killed by YARD_KILL */
+	YARD_END_FOREIGN, /* killed by a SIGKILL that was not ours */
+	YARD_END_UNMADE, /* a step of making it failed: nothing ran */
+	YARD_END_MISSING, /* a program it needs is gone: nothing ran */
 	YARD_END_COUNT,
 };
 
@@ -85,16 +85,16 @@ struct yard_order {
 struct yard_answer {
 	struct packet_head head;
 	/* YARD_LISTED */
-	uint32_t walls;		/* bit per wall that the test box has */
-	uint32_t test_error;	/* errno of a test box that could not be made */
-	uint32_t usable[8];	/* enum yard_usable, by capability */
-	uint32_t missing[8];	/* bit per missing tool, by capability */
+	uint32_t walls; /* bit per wall that the test box has */
+	uint32_t test_error; /* errno of a test box that could not be made */
+	uint32_t usable[8]; /* enum yard_usable, by capability */
+	uint32_t missing[8]; /* bit per missing tool, by capability */
 	/* YARD_ENDED */
 	uint32_t capability;
-	uint32_t end;	  /* enum yard_end */
+	uint32_t end; /* enum yard_end */
 	uint32_t verdict; /* YARD_END_VERDICT: 0 succeeded, or an error_code */
-	uint32_t signal;  /* YARD_END_SILENT: of the driver, or 0 */
-	uint32_t status;  /* YARD_END_SILENT: exit status; UNMADE: errno */
+	uint32_t signal; /* YARD_END_SILENT: of the driver, or 0 */
+	uint32_t status; /* YARD_END_SILENT: exit status; UNMADE: errno */
 	uint32_t wall_ms;
 	uint32_t cpu_ms;
 	uint32_t peak_kib;
