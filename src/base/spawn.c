@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -81,7 +82,8 @@ become(const struct spawn *spawn, const char *path)
 	if (spawn->narrow != NULL && spawn->narrow(spawn->narrow_context) < 0)
 		_exit(126);
 	if (arrange_fds(spawn) == 0)
-		(void)execve(path, spawn->arguments, environment);
+		(void)execve(path, (char *const *)(uintptr_t)spawn->arguments,
+		    environment);
 	_exit(127);
 }
 

@@ -16,7 +16,7 @@
 
 struct spawn {
 	const char *program; /* name of one of our programs */
-	char *const *arguments; /* argv, argv[0] included, NULL at its end */
+	const char *const *arguments; /* argv, argv[0] included, NULL at its end */
 	const int *fds;
 	size_t n_fds;
 	bool is_quiet; /* stderr is /dev/null */

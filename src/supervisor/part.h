@@ -22,7 +22,7 @@
 struct part {
 	enum super_peer peer;
 	const char *program;
-	char *arguments[8]; /* argv, NULL at its end */
+	const char *arguments[10]; /* argv, NULL at its end */
 	const char *user; /* whom it runs as when started by root */
 	uid_t uid;
 	gid_t gid;
