@@ -12,6 +12,17 @@
 
 #include "wire/yard_msg.h"
 
+/*
+ * What the driver finds open: its link at SPAWN_FIRST_FD, the capability's
+ * tools from LIMIT_BOX_PROGRAM_FD, and at these two a sealed memfd with the
+ * filter of a tool (an array of struct sock_filter), and itself, for init.
+ */
+#define BOX_FILTER_FD 98
+#define BOX_DRIVER_FD 99
+/* Where a tool's process has one page of zeroes when it calls execveat: the
+ * only path pointer its filter lets pass. */
+#define BOX_EXEC_ADDRESS 0x100000ul
+
 enum box_verb {
 	BOX_JOB = 1,
 	BOX_TEST,
