@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: ISC
+# Thin, over meson. `make` builds into build/; the programs there run as they
+# stand.
+#
+#   make            build
+#   make demo       the whole thing at work, in a directory of its own
+#   make test       all tests        make test SANITIZE=1   unit tests, ASan+UBSan
+#   make bench      measurements     make install           as a system service
+
+PREFIX = /usr/local
+# Debian's own: another python in PATH may lack meson.
+MESON = $(shell command -v /usr/bin/meson || echo meson)
+PYTHON = /usr/bin/python3
+
+all: build/build.ninja
+	@ninja -C build
+
+build/build.ninja:
+	@sh tools/depends.sh build
+	@$(MESON) setup build --prefix $(PREFIX) >/dev/null
+
+demo:
+	@sh tools/depends.sh build run
+	@$(MAKE) --no-print-directory all
+	@sh demo/demo.sh build
+
+ifdef SANITIZE
+test:
+	@sh tools/depends.sh build
+	@test -d build-sanitized || $(MESON) setup build-sanitized \
+		-Db_sanitize=address,undefined -Db_lundef=false >/dev/null
+	@ninja -C build-sanitized
+	@$(PYTHON) tests/run.py --build build-sanitized --only unit
+else
+test:
+	@sh tools/depends.sh build run test
+	@$(MAKE) --no-print-directory all
+	@$(PYTHON) tests/run.py --build build $(if $(ONLY),--only $(ONLY))
+endif
+
+bench:
+	@sh tools/depends.sh build run test
+	@$(MAKE) --no-print-directory all
+	@sh tests/bench/run.sh build
+
+install: all
+	sh tools/users.sh
+	$(MESON) install -C build --no-rebuild
+
+clean:
+	rm -rf build build-sanitized
+
+.PHONY: all demo test bench install clean
