@@ -58,6 +58,19 @@ packet_send(
 	return (size_t)n == size ? 0 : -EMSGSIZE;
 }
 
+int
+packet_write(int link, const void *packet, size_t size)
+{
+	ssize_t n;
+
+	do
+		n = send(link, packet, size, MSG_NOSIGNAL | MSG_DONTWAIT);
+	while (n < 0 && errno == EINTR);
+	if (n < 0)
+		return -errno;
+	return (size_t)n == size ? 0 : -EMSGSIZE;
+}
+
 /* Takes the fds out of a message; -1 when there are more than we allow. */
 static int
 collect_fds(struct msghdr *message, int ret_fds[PACKET_FDS])

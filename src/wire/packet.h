@@ -38,6 +38,12 @@ int packet_pair(int ret_ends[2]);
 int packet_send(
     int link, const void *packet, size_t size, const int *fds, size_t n_fds);
 
+/*
+ * The same without fds, by send(2): for a process whose filter has no
+ * sendmsg(2), because a control message or an address could go with it.
+ */
+int packet_write(int link, const void *packet, size_t size);
+
 /* What packet_receive gives besides an -errno. */
 enum packet_result {
 	PACKET_GOT = 1, /* a whole packet of that size */
