@@ -14,7 +14,12 @@ n=0
 bad=0
 check() { # program, allowed libraries
 	n=$((n + 1))
-	got=$(needs "$1") || got="unreadable"
+	if [ ! -x "$build/$1" ]; then
+		echo "not ok $n - $1 is not there"
+		bad=1
+		return
+	fi
+	got=$(needs "$1")
 	for library in $got; do
 		case " $2 " in
 		*" $library "*) ;;
