@@ -123,4 +123,47 @@
 /* From making a box to its driver's first word. */
 #define LIMIT_BOX_SETUP_MS 10000
 
+/* -- queue -------------------------------------------------------------- */
+/* Connections at once: the workers and producers of one house. */
+#define LIMIT_QUEUE_CONNECTIONS 64
+/* One connection's request line, headers and read buffer. A longer head is
+ * answered 431. */
+#define LIMIT_QUEUE_HEAD_BYTES (64 * 1024)
+/* Bodies up to this stay in memory: a poll must wake no disk. */
+#define LIMIT_QUEUE_MEMORY_BYTES (64 * 1024)
+/* Bodies on disk of all requests together, before they are stored. */
+#define LIMIT_QUEUE_SPOOL_BYTES (1024ull * 1024 * 1024)
+/* What a claim's answer says around the input, so that a job that was taken
+ * fits a worker's own cap. */
+#define LIMIT_QUEUE_FRAME_BYTES 1024
+/* Milliseconds: from connecting to the end of the first head (a TLS handshake
+ * included); between two requests (a worker keeps its connection 75 s); for
+ * a request and its answer, and what each second above that must move. */
+#define LIMIT_QUEUE_GREETING_MS 20000
+#define LIMIT_QUEUE_IDLE_MS	90000
+#define LIMIT_QUEUE_REQUEST_MS	30000
+#define LIMIT_QUEUE_BYTES_PER_S (64 * 1024)
+/* SIGTERM: requests in flight get this long. */
+#define LIMIT_QUEUE_DRAIN_MS 10000
+/* Tokens and the file they are in. */
+#define LIMIT_QUEUE_TOKENS	 256
+#define LIMIT_QUEUE_TOKENS_BYTES (256 * 1024)
+#define LIMIT_QUEUE_TOKEN_MIN	 16
+#define LIMIT_QUEUE_TOKEN_BYTES	 512
+/* Names in one claim; the catalogue has 13. */
+#define LIMIT_QUEUE_CAPABILITIES     64
+#define LIMIT_QUEUE_CAPABILITY_BYTES 64
+/* The "error" object of a failed result is a code and a sentence. */
+#define LIMIT_QUEUE_ERROR_BYTES 4096
+/* Jobs in one listing. */
+#define LIMIT_QUEUE_LIST 1000
+/* Ended holds remembered for each job, to answer a repeat. */
+#define LIMIT_QUEUE_HOLDS 8
+/* Jobs dropped or holds ended in one transaction. */
+#define LIMIT_QUEUE_BATCH 64
+/* The queue's clock is saved at least so often while it runs. */
+#define LIMIT_QUEUE_CLOCK_MS (60 * 60 * 1000)
+/* Another program has the database: wait so long for it. */
+#define LIMIT_QUEUE_BUSY_MS 2000
+
 #endif
