@@ -120,6 +120,9 @@
 #define LIMIT_BOX_INODES 1024
 /* What of a tool's stderr is kept for the operator's debug log. */
 #define LIMIT_TOOL_STDERR_BYTES 2048
+/* The driver ends a job's tool so long before the yard ends the box, so that
+ * the verdict can say "timeout" (a tenth of the limit when that is less). */
+#define LIMIT_DRIVER_EARLY_MS 500
 /* From making a box to its driver's first word. */
 #define LIMIT_BOX_SETUP_MS 10000
 
