@@ -11,6 +11,9 @@
 #define LIMIT_CONFIG_BYTES (64 * 1024)
 /* sources: → name → addresses: → item is 4; libyaml itself has no bound. */
 #define LIMIT_CONFIG_DEPTH 8
+/* Keys in one place; sources: has the most. Bounds the search for a key that
+ * is written twice. */
+#define LIMIT_CONFIG_MEMBERS 512
 /* Sources of one worker; fixed arrays of the scheduler have this length. */
 #define LIMIT_SOURCES 256
 /* Special addresses one source may list. */
@@ -125,6 +128,14 @@
 #define LIMIT_DRIVER_EARLY_MS 500
 /* From making a box to its driver's first word. */
 #define LIMIT_BOX_SETUP_MS 10000
+/* From the driver's last word to the end of its box. */
+#define LIMIT_BOX_GRACE_MS 1000
+/* What the output letter may hold beside the output: its ticket. */
+#define LIMIT_OUTPUT_SLACK_BYTES 4096
+/* A box's stack, as Debian's default. */
+#define LIMIT_BOX_STACK_BYTES (8u * 1024 * 1024)
+/* Signals that may wait, queued in kernel memory. */
+#define LIMIT_BOX_SIGNALS 64
 
 /* -- queue -------------------------------------------------------------- */
 /* Connections at once: the workers and producers of one house. */

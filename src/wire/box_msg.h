@@ -6,6 +6,10 @@
  *   BOX_TEST (no fds)                                  → BOX_WALLS bits
  *
  * A box can only say succeeded or failed.
+ *
+ * BOX_WALLS is what the driver, trying from inside, found standing. A wall
+ * that shows nothing inside counts as standing: the yard knows whether it made
+ * it, and believes a wall only when both do.
  */
 #ifndef WIRE_BOX_MSG_H
 #define WIRE_BOX_MSG_H
