@@ -54,7 +54,7 @@ packet_send(
 		n = sendmsg(link, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
 	while (n < 0 && errno == EINTR);
 	if (n < 0)
-		return -errno;
+		return errno == ECONNRESET ? -EPIPE : -errno;
 	return (size_t)n == size ? 0 : -EMSGSIZE;
 }
 
@@ -67,7 +67,7 @@ packet_write(int link, const void *packet, size_t size)
 		n = send(link, packet, size, MSG_NOSIGNAL | MSG_DONTWAIT);
 	while (n < 0 && errno == EINTR);
 	if (n < 0)
-		return -errno;
+		return errno == ECONNRESET ? -EPIPE : -errno;
 	return (size_t)n == size ? 0 : -EMSGSIZE;
 }
 
