@@ -281,6 +281,15 @@ capability_find(const char *name, size_t n)
 	return CAPABILITY_NONE;
 }
 
+const struct field *
+capability_field(const struct field *fields, const char *name)
+{
+	while (fields->type != FIELD_END && strcmp(fields->name, name) != 0)
+		fields++;
+	must(fields->type != FIELD_END);
+	return fields;
+}
+
 bool
 capability_is_planned(const char *name)
 {

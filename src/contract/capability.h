@@ -92,6 +92,10 @@ const struct capability *capability_at(uint32_t index);
 /* The index of the capability of that name (n bytes), or CAPABILITY_NONE. */
 uint32_t capability_find(const char *name, size_t n);
 
+/* The field of that name in a list; must be there. */
+const struct field *capability_field(
+    const struct field *fields, const char *name);
+
 /*
  * Whether this is a name of the catalogue that a later version will have: a
  * config that names it is told so instead of "unknown".
