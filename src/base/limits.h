@@ -52,6 +52,14 @@
 /* Bytes on the wire beyond the body's cap: headers, TLS records, chunk
  * framing. Endless chunk extensions are caught by nothing else. */
 #define LIMIT_WIRE_SLACK_BYTES (256 * 1024)
+/* … and one in so many bytes of the cap: what honest framing costs (records of
+ * 1 KiB would be 1 in 35). */
+#define LIMIT_WIRE_SLACK_SHARE 16
+/* Of an answer whose body says nothing to us, so much is read and thrown
+ * away. */
+#define LIMIT_ANSWER_BYTES (16 * 1024)
+/* The courier gives up so long before the deadline at which it is killed. */
+#define LIMIT_COURIER_MARGIN_MS 2000
 /* Deadlines the core holds, milliseconds. */
 #define LIMIT_CLAIM_MS	    60000
 #define LIMIT_RESULT_MS	    30000
