@@ -75,6 +75,10 @@
  * if most refuse at once. */
 #define LIMIT_CONNECT_MS     3000
 #define LIMIT_DIAL_ADDRESSES 8
+/* A dialer's own bounds: one name, one socket, and what a name service opens
+ * on the way. */
+#define LIMIT_DIALER_FILES 64
+#define LIMIT_DIALER_CPU_S 5
 /* A courier's own bounds. Address space: libcurl, OpenSSL and the CA bundle
  * need about 120 MiB of mappings. */
 #define LIMIT_COURIER_CPU_S	    10
