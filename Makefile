@@ -22,7 +22,7 @@ build/build.ninja:
 demo:
 	@sh tools/depends.sh build run
 	@$(MAKE) --no-print-directory all
-	@sh demo/demo.sh build
+	@$(PYTHON) demo/demo.py build
 
 ifdef SANITIZE
 test:

@@ -7,7 +7,7 @@ set -eu
 build='gcc libc6-dev make meson ninja-build pkg-config libcurl4-openssl-dev
 libssl-dev libsodium-dev libuv1-dev libyaml-dev libseccomp-dev libsqlite3-dev
 libmicrohttpd-dev libcmocka-dev libjansson-dev ca-certificates'
-run='poppler-utils tesseract-ocr libvips-tools fonts-dejavu-core
+run='python3 util-linux poppler-utils tesseract-ocr libvips-tools fonts-dejavu-core
 fonts-liberation openssl curl'
 test='python3 strace bubblewrap mandoc util-linux iproute2'
 
