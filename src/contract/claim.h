@@ -24,8 +24,8 @@ size_t claim_write(char to[CLAIM_REQUEST_BYTES], const char *claim_id,
     uint32_t capabilities, uint32_t max_job_seconds);
 
 enum claim_fate {
-	CLAIM_JOB = 1,	    /* a valid job */
-	CLAIM_BAD_JOB,	    /* not the contract, but its id could be read */
+	CLAIM_JOB = 1, /* a valid job */
+	CLAIM_BAD_JOB, /* not the contract, but its id could be read */
 	CLAIM_NOT_CONTRACT, /* not even an id */
 };
 
@@ -34,7 +34,7 @@ enum claim_fate {
 typedef int claim_sink(void *context, const char *bytes, size_t n);
 
 struct claim {
-	char id[LIMIT_ID_BYTES + 1];	/* "" until read whole and valid */
+	char id[LIMIT_ID_BYTES + 1]; /* "" until read whole and valid */
 	char lease[LIMIT_ID_BYTES + 1]; /* "" when absent */
 	uint32_t capability; /* index, or CAPABILITY_NONE: a name we do not
 				know */
@@ -45,16 +45,17 @@ struct claim {
 	claim_sink *sink;
 	void *sink_context;
 	uint32_t seen; /* bit per key of the contract */
-	int current;
+	uint32_t n_keys; /* members of the body so far */
+	int current; /* key whose value is being read, or -1: not ours */
 	bool is_wrong;
-	bool in_input;
-	uint32_t keys;
-	uint64_t input_begin;
+	bool is_stored; /* false once the sink has failed */
+	uint64_t input_begin; /* UINT64_MAX until known, both */
 	uint64_t input_end;
 	size_t used;
-	char token[LIMIT_ID_BYTES + 2];
+	char token[LIMIT_ID_BYTES + 2]; /* one byte longer than valid */
 };
 
+/* sink may be NULL: the input is checked and dropped. */
 void claim_init(struct claim *claim, claim_sink *sink, void *sink_context);
 
 /*
@@ -65,6 +66,12 @@ void claim_init(struct claim *claim, claim_sink *sink, void *sink_context);
  */
 int claim_feed(struct claim *claim, const char *bytes, size_t n);
 
+/*
+ * Says that the body has ended. A body that breaks off is CLAIM_NOT_CONTRACT
+ * whatever stood in it; so is one with two ids. Unless it is CLAIM_JOB, what
+ * the sink got is to be thrown away. A sink that failed leaves CLAIM_BAD_JOB
+ * at best: the caller knows why it failed.
+ */
 enum claim_fate claim_finish(struct claim *claim);
 
 #endif

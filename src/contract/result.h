@@ -16,16 +16,16 @@
 
 struct result {
 	const char *id;
-	const char *lease;   /* "": the source gave none */
-	uint32_t outcome;    /* enum outcome */
-	uint32_t error;	     /* enum error_code; failed only */
-	uint32_t reason;     /* enum release_reason; released only */
+	const char *lease; /* "": the source gave none */
+	uint32_t outcome; /* enum outcome */
+	uint32_t error; /* enum error_code; failed only */
+	uint32_t reason; /* enum release_reason; released only */
 	uint32_t retry_after_s; /* released only; 0: left out */
 };
 
 struct result_frame {
 	char head[RESULT_FRAME_BYTES]; /* before the output */
-	char tail[8];		       /* behind it */
+	char tail[8]; /* behind it */
 	size_t n_head;
 	size_t n_tail;
 };

@@ -14,19 +14,21 @@
 #include <stdint.h>
 
 #include "base/limits.h"
+#include "contract/number.h"
 
 enum scan_event {
 	SCAN_OBJECT_BEGIN,
 	SCAN_OBJECT_END,
 	SCAN_ARRAY_BEGIN,
 	SCAN_ARRAY_END,
-	SCAN_KEY,	   /* bytes: the whole key, unescaped; is_whole false
-			      when longer than LIMIT_JSON_KEY_BYTES (then bytes
-			      is its cut beginning) */
+	SCAN_KEY, /* bytes: the whole key, unescaped; is_whole false
+		     when longer than LIMIT_JSON_KEY_BYTES (then bytes
+		     is its cut beginning) */
 	SCAN_STRING_BEGIN,
-	SCAN_STRING_BYTES, /* a piece of an unescaped string */
+	SCAN_STRING_BYTES, /* a piece of an unescaped string: whole characters,
+			      at least one */
 	SCAN_STRING_END,
-	SCAN_NUMBER,	   /* bytes: the whole token as written */
+	SCAN_NUMBER, /* bytes: the whole token as written */
 	SCAN_TRUE,
 	SCAN_FALSE,
 	SCAN_NULL,
@@ -38,11 +40,11 @@ struct scan_piece {
 			       value have the depth of the object's inside, so
 			       members of the top object have 1. BEGIN and END
 			       of one container have the same depth. */
-	const char *bytes;  /* not terminated; valid during the call */
+	const char *bytes; /* not terminated; valid during the call */
 	size_t n;
-	bool is_whole;	   /* SCAN_KEY only */
-	uint64_t position; /* offset of the value's first byte; for END events
-			      the offset just behind its last byte */
+	bool is_whole; /* SCAN_KEY only */
+	uint64_t position; /* offset of the first byte of the value or key; for
+			      END events the offset just behind its last */
 };
 
 /* Gives 0, or a negative value that stops the scan (scan_feed gives
@@ -52,11 +54,11 @@ typedef int scan_function(void *context, const struct scan_piece *piece);
 enum scan_result {
 	SCAN_OK = 0,
 	SCAN_BAD_SYNTAX = -1,
-	SCAN_BAD_UTF8 = -2,	/* in a string: bytes, NUL or lone surrogate */
+	SCAN_BAD_UTF8 = -2, /* in a string: bytes, NUL or lone surrogate */
 	SCAN_TOO_DEEP = -3,
-	SCAN_TOO_LONG = -4,	/* a number token */
-	SCAN_INCOMPLETE = -5,	/* the text ended too early (scan_finish) */
-	SCAN_STOPPED = -6,	/* the function asked for it */
+	SCAN_TOO_LONG = -4, /* a number token */
+	SCAN_INCOMPLETE = -5, /* the text ended too early (scan_finish) */
+	SCAN_STOPPED = -6, /* the function asked for it */
 };
 
 struct scan {
@@ -67,16 +69,19 @@ struct scan {
 	uint64_t position; /* bytes taken so far; after a failure: where */
 	/* private from here */
 	uint32_t state;
-	uint32_t is_object; /* bit per depth: object or array */
-	unsigned int depth;
-	uint32_t code_point; /* \u escape, UTF-8 sequence in progress */
-	uint32_t surrogate;
-	uint32_t count;
-	bool is_key;
+	unsigned int depth; /* open containers */
+	uint32_t is_object; /* a bit per open container, the outermost in 0 */
+	enum number_place place; /* in a number */
+	uint32_t literal; /* true, false or null, in progress */
+	uint32_t code_point; /* \u escape in progress */
+	uint32_t surrogate; /* the first half of a pair, or 0 */
+	uint32_t count; /* digits of \u, bytes of a character so far */
+	bool is_key; /* the string being read is a key */
 	bool key_is_cut;
-	uint64_t start;
-	size_t used;
-	char token[LIMIT_JSON_NUMBER_BYTES + LIMIT_JSON_KEY_BYTES];
+	uint64_t start; /* position of the value or key being read */
+	unsigned char character[4];
+	size_t used; /* bytes of token, or letters of the literal */
+	char token[LIMIT_JSON_NUMBER_BYTES];
 };
 
 /* max_depth at most LIMIT_JSON_DEPTH. */

@@ -9,6 +9,7 @@
 #ifndef CONTRACT_SHAPE_H
 #define CONTRACT_SHAPE_H
 
+#include "contract/base64.h"
 #include "contract/capability.h"
 #include "contract/scan.h"
 
@@ -17,9 +18,9 @@
 
 enum shape_result {
 	SHAPE_OK = 0,
-	SHAPE_NOT_JSON = -1,   /* the scanner refused the bytes */
-	SHAPE_WRONG = -2,      /* JSON, but not of this shape */
-	SHAPE_TOO_LARGE = -3,  /* a base64 field is above its max */
+	SHAPE_NOT_JSON = -1, /* the scanner refused the bytes */
+	SHAPE_WRONG = -2, /* JSON, but not of this shape */
+	SHAPE_TOO_LARGE = -3, /* a base64 field is above its max */
 	SHAPE_SINK_FAILED = -4,
 };
 
@@ -28,7 +29,8 @@ enum shape_result {
 typedef int shape_sink(void *context, const unsigned char *bytes, size_t n);
 
 struct shape_value {
-	bool is_set;	/* present in the text, or filled from the fallback */
+	bool is_set; /* present in the text and not null, or filled from
+			the fallback */
 	int64_t number; /* integer, boolean, index of a choice */
 	char languages[FIELD_LANGUAGES_N][16]; /* FIELD_LANGUAGES only */
 	uint32_t n_languages;
@@ -44,20 +46,20 @@ struct shape {
 	shape_sink *sink;
 	void *sink_context;
 	enum shape_result result;
-	uint64_t max_data; /* lowers the max of every FIELD_BASE64 */
+	uint64_t max_data; /* lowers the max of every FIELD_BASE64; 0: not */
+	uint32_t seen; /* a bit per field that was there */
 	int current; /* index of the field whose value is being read */
-	uint64_t count;
-	uint64_t items;
-	uint32_t quantum; /* base64 */
-	uint32_t quantum_n;
-	uint32_t padding;
+	uint64_t count; /* bytes of its text so far */
+	uint32_t items; /* items of its list so far */
 	size_t used;
-	char token[64];
+	char token[64]; /* a choice or a language; longer is neither */
+	struct base64 base64;
 };
 
 /*
- * fields ends with FIELD_END and has at most SHAPE_FIELDS entries. sink may
- * be NULL (base64 is checked and dropped). max_data of 0 means the table's.
+ * A struct of some 7 KiB. fields ends with FIELD_END and has at most
+ * SHAPE_FIELDS entries. sink may be NULL (base64 is checked and dropped).
+ * max_data of 0 means the table's.
  */
 void shape_init(struct shape *shape, const struct field *fields,
     shape_sink *sink, void *sink_context, uint64_t max_data);
