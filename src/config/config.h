@@ -17,6 +17,8 @@
 
 #define CONFIG_NAME_BYTES 68
 #define CONFIG_PATH_BYTES 256
+/* An operator mends the first screen full and looks again. */
+#define CONFIG_ERROR_LINES 32
 
 struct source_config {
 	char name[CONFIG_NAME_BYTES];
@@ -64,7 +66,7 @@ struct config {
 struct config_errors {
 	size_t n;	/* how many there were */
 	size_t n_lines; /* how many are kept below */
-	char lines[32][400];
+	char lines[CONFIG_ERROR_LINES][400];
 };
 
 /*
@@ -73,6 +75,14 @@ struct config_errors {
  * one error.
  */
 int config_parse(const char *bytes, size_t n, const char *name,
+    struct config **ret_config, struct config_errors *errors);
+
+/*
+ * The same without the demand for a source: for the yard, which needs none, so
+ * that a job can be tried before the first source is set up. An empty file
+ * gives the defaults.
+ */
+int config_parse_for_boxes(const char *bytes, size_t n, const char *name,
     struct config **ret_config, struct config_errors *errors);
 
 void config_free(struct config *config);
