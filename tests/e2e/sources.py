@@ -77,8 +77,9 @@ class Request:
         return json.loads(self.body)
 
 
-def read_request(conn):
-    """One request; None when the peer closed."""
+def read_request(conn, on_head=None):
+    """One request; None when the peer closed, or when on_head(line), called
+    before the body is read, says that it has dealt with it."""
     data = b""
     while b"\r\n\r\n" not in data:
         more = conn.recv(65536)
@@ -89,6 +90,8 @@ def read_request(conn):
             raise ValueError("headers too long")
     head, _, body = data.partition(b"\r\n\r\n")
     lines = head.decode("latin-1").split("\r\n")
+    if on_head and on_head(lines[0]):
+        return None
     headers = {}
     for line in lines[1:]:
         name, _, value = line.partition(":")
@@ -167,7 +170,9 @@ class Server:
                 return
             if self.context:
                 conn = self.context.wrap_socket(conn, server_side=True)
-            request = read_request(conn)
+            on_head = getattr(self.behaviour, "on_head", None)
+            request = read_request(
+                conn, on_head and (lambda line: on_head(conn, line)))
             if request is not None:
                 self.requests.append(request)
                 self.behaviour(self, conn, request)
