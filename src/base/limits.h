@@ -138,6 +138,18 @@
 /* The driver ends a job's tool so long before the yard ends the box, so that
  * the verdict can say "timeout" (a tenth of the limit when that is less). */
 #define LIMIT_DRIVER_EARLY_MS 500
+/* Longest side of the picture of a page for OCR: 200 dpi of A4. A resolution
+ * would let the page choose. */
+#define LIMIT_PAGE_SIDE 2400
+/* A page with fewer letters is a picture. */
+#define LIMIT_PAGE_LETTERS 16
+/* Pages of one document that are read by OCR, at about a second each. */
+#define LIMIT_OCR_PAGES 20
+/* Longest side of the picture of an image for OCR: 300 dpi of A4 and a bit;
+ * tesseract needs 60 bytes a pixel. */
+#define LIMIT_PICTURE_SIDE 4000
+/* A longer title is none. */
+#define LIMIT_TITLE_CHARACTERS 300
 /* From making a box to its driver's first word. */
 #define LIMIT_BOX_SETUP_MS 10000
 /* From the driver's last word to the end of its box. */
@@ -186,7 +198,11 @@
 /* Ended holds remembered for each job, to answer a repeat. */
 #define LIMIT_QUEUE_HOLDS 8
 /* Jobs dropped or holds ended in one transaction. */
-#define LIMIT_QUEUE_BATCH 64
+#define LIMIT_QUEUE_BATCH 16
+/* Pages free in the database before some go back to the disk, and how many
+ * then do at a time: 64 and 16 MiB. */
+#define LIMIT_QUEUE_FREE_PAGES 16384
+#define LIMIT_QUEUE_BACK_PAGES 4096
 /* The queue's clock is saved at least so often while it runs. */
 #define LIMIT_QUEUE_CLOCK_MS (60 * 60 * 1000)
 /* Another program has the database: wait so long for it. */
