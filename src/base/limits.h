@@ -121,6 +121,15 @@
 #define LIMIT_SUSPECTS 256
 /* The journal is copied in steps of this. */
 #define LIMIT_BLOB_STEP (64 * 1024)
+/* Told to stop at once, the core still offers its releases for so long. */
+#define LIMIT_STOP_MS 5000
+/* How often growing letters are looked at, once they may become too many. */
+#define LIMIT_WATCH_MS 200
+/* The journal file; beyond it the disk counts as full. */
+#define LIMIT_JOURNAL_BYTES (4ull * 1024 * 1024 * 1024)
+/* status.json: at least this often, and at most this often. */
+#define LIMIT_STATUS_MS	    10000
+#define LIMIT_STATUS_GAP_MS 200
 
 /* -- box ---------------------------------------------------------------- */
 /* Open files of a box; the tools' own fds stand above it. */
