@@ -30,7 +30,7 @@ key_of(struct parse *p, enum key_room room, const struct node *member)
 {
 	const struct key *key;
 
-	if (member->is_refused)
+	if (member->key_is_refused)
 		return NULL;
 	key = key_find(room, member->key);
 	if (key == NULL) {
@@ -155,7 +155,7 @@ read_sources(struct parse *p, const struct node *map)
 	}
 	config->sources = memory_new(map->n + 1, sizeof(config->sources[0]));
 	for (const struct node *m = map->first; m != NULL; m = m->next) {
-		if (!m->is_refused)
+		if (!m->key_is_refused)
 			read_source(
 			    p, m, &config->sources[config->n_sources++]);
 	}
@@ -201,7 +201,7 @@ read_capabilities(struct parse *p, const struct node *map)
 	if (!check_map(p, map, "the name of a capability and a colon below it"))
 		return;
 	for (const struct node *m = map->first; m != NULL; m = m->next) {
-		if (!m->is_refused)
+		if (!m->key_is_refused)
 			read_capability(p, m);
 	}
 }

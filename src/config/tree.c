@@ -69,7 +69,7 @@ add_node(struct reader *r, enum node_kind kind, yaml_mark_t mark)
 	node->key = r->key;
 	node->key_line = r->key_line;
 	node->key_column = r->key_column;
-	node->is_refused = r->key_is_refused;
+	node->key_is_refused = r->key_is_refused;
 	node->parent = parent;
 	node->made_before = r->tree.all;
 	r->tree.all = node;

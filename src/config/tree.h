@@ -20,7 +20,8 @@ enum node_kind {
 struct node {
 	enum node_kind kind;
 	bool is_plain;	 /* NODE_TEXT: written without quotes */
-	bool is_refused; /* an error about it was reported already */
+	bool is_refused;     /* an error about the value was reported */
+	bool key_is_refused; /* one about its key: not to be read at all */
 	unsigned int line, column;	   /* of the value, from 1 */
 	unsigned int key_line, key_column; /* of its key */
 	char *key;	    /* in a map; else NULL */

@@ -512,7 +512,7 @@ value_put_programs(struct report *report, const struct node *node,
 		size_t tool = find_tool(c, m->key);
 		struct key as_file = { .type = KEY_FILE };
 
-		if (m->is_refused)
+		if (m->key_is_refused)
 			continue;
 		if (c->tools[tool].name == NULL)
 			report_no_tool(report, m, c);
