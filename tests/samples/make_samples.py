@@ -1,0 +1,355 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: ISC
+"""Makes the sample files from nothing but Python and the Debian tools.
+
+make_samples.py DIR           the small ones, that stand in files/
+make_samples.py --large DIR   those too large to keep; made when a test runs
+"""
+import hashlib
+import math
+import os
+import random
+import struct
+import subprocess
+import sys
+import zlib
+
+LEDGER = [
+    "Harbour Office, Quay Street 14",
+    "",
+    "Dear Mr Lindqvist,",
+    "",
+    "the grain barge arrived on 3 March with 412 sacks.",
+    "Nine sacks were wet and have been set aside.",
+    "Please send somebody with a dry cart before Friday.",
+    "",
+    "The rope you ordered costs 38 crowns a coil.",
+    "",
+    "With kind regards",
+    "A. Thorsen, harbour master",
+]
+MORE = [
+    "Postscript",
+    "",
+    "The lantern on the north pier is mended.",
+    "M\u00fcller\u2019s bill for the glass is enclosed: 12 \u20ac.",
+]
+
+
+# -- PDF ---------------------------------------------------------------------
+
+class Pdf:
+    """Objects numbered from 1, written with a plain cross-reference table."""
+
+    def __init__(self):
+        self.objects = []
+
+    def add(self, body=b""):
+        self.objects.append(body)
+        return len(self.objects)
+
+    def stream(self, data, entries=b""):
+        return self.add(b"<</Length %d%s>>stream\n%s\nendstream" %
+                        (len(data), entries, data))
+
+    def write(self, root, extra=b""):
+        out = b"%PDF-1.4\n%\xe2\xe3\xcf\xd3\n"
+        places = []
+        for number, body in enumerate(self.objects, 1):
+            places.append(len(out))
+            out += b"%d 0 obj\n%s\nendobj\n" % (number, body)
+        table = b"".join(b"%010d 00000 n \n" % place for place in places)
+        return out + b"xref\n0 %d\n0000000000 65535 f \n%s" % (
+            len(places) + 1, table) + (
+            b"trailer<</Size %d/Root %d 0 R%s>>\nstartxref\n%d\n%%%%EOF\n" %
+            (len(places) + 1, root, extra, len(out)))
+
+
+def pdf_string(text):
+    raw = text.encode("cp1252")
+    for c in (b"\\", b"(", b")"):
+        raw = raw.replace(c, b"\\" + c)
+    return b"(" + raw + b")"
+
+
+def lines_of(lines, size=16):
+    shown = b" ".join(pdf_string(line) + b" '" for line in lines)
+    return b"BT /F1 %d Tf %d TL 70 780 Td %s ET" % (size, size * 2 - 6, shown)
+
+
+def text_pdf(pages, title=None, count=None, box=b"0 0 595 842", lock=None):
+    """One text page for each list of lines; lock: a function on streams."""
+    pdf = Pdf()
+    root = pdf.add()
+    tree = pdf.add()
+    font = pdf.add(b"<</Type/Font/Subtype/Type1/BaseFont/Helvetica"
+                   b"/Encoding/WinAnsiEncoding>>")
+    kids = []
+    for lines in pages:
+        data = lines_of(lines)
+        number = len(pdf.objects) + 1
+        content = pdf.stream(lock(number, data) if lock else data)
+        kids.append(pdf.add(
+            b"<</Type/Page/Parent %d 0 R/MediaBox[%s]/Resources<</Font"
+            b"<</F1 %d 0 R>>>>/Contents %d 0 R>>" % (tree, box, font, content)))
+    pdf.objects[root - 1] = b"<</Type/Catalog/Pages %d 0 R>>" % tree
+    pdf.objects[tree - 1] = b"<</Type/Pages/Count %d/Kids[%s]>>" % (
+        len(kids) if count is None else count,
+        b" ".join(b"%d 0 R" % kid for kid in kids))
+    extra = b""
+    if title:
+        extra = b"/Info %d 0 R" % pdf.add(b"<</Title%s>>" % pdf_string(title))
+    return pdf, root, extra
+
+
+def image_pdf(jpegs):
+    """A page for each JPEG of (bytes, width, height), and no text."""
+    pdf = Pdf()
+    root = pdf.add()
+    tree = pdf.add()
+    kids = []
+    for data, width, height in jpegs:
+        image = pdf.stream(data, b"/Type/XObject/Subtype/Image/Width %d/Height"
+                           b" %d/ColorSpace/DeviceGray/BitsPerComponent 8"
+                           b"/Filter/DCTDecode" % (width, height))
+        content = pdf.stream(b"q 595 0 0 842 0 0 cm /I Do Q")
+        kids.append(pdf.add(
+            b"<</Type/Page/Parent %d 0 R/MediaBox[0 0 595 842]/Resources"
+            b"<</XObject<</I %d 0 R>>>>/Contents %d 0 R>>" %
+            (tree, image, content)))
+    pdf.objects[root - 1] = b"<</Type/Catalog/Pages %d 0 R>>" % tree
+    pdf.objects[tree - 1] = b"<</Type/Pages/Count %d/Kids[%s]>>" % (
+        len(kids), b" ".join(b"%d 0 R" % kid for kid in kids))
+    return pdf.write(root)
+
+
+PAD = bytes.fromhex("28bf4e5e4e758a4164004e56fffa01082e2e00b6d0683e80"
+                    "2f0ca9fe6453697a")
+
+
+def rc4(key, data):
+    box = list(range(256))
+    j = 0
+    for i in range(256):
+        j = (j + box[i] + key[i % len(key)]) & 255
+        box[i], box[j] = box[j], box[i]
+    out = bytearray()
+    i = j = 0
+    for byte in data:
+        i = (i + 1) & 255
+        j = (j + box[i]) & 255
+        box[i], box[j] = box[j], box[i]
+        out.append(byte ^ box[(box[i] + box[j]) & 255])
+    return bytes(out)
+
+
+def locked_pdf(user, owner):
+    """The standard security handler, version 1: 40-bit RC4 (ISO 32000 7.6)."""
+    document = hashlib.md5(b"sample").digest()
+    permissions = struct.pack("<i", -64)
+    users = (user + PAD)[:32]
+    of_owner = rc4(hashlib.md5((owner + PAD)[:32]).digest()[:5], users)
+    key = hashlib.md5(users + of_owner + permissions + document).digest()[:5]
+
+    def lock(number, data):
+        each = hashlib.md5(key + struct.pack("<I", number)[:3] + b"\0\0")
+        return rc4(each.digest()[:10], data)
+
+    pdf, root, _ = text_pdf([LEDGER], lock=lock)
+    handler = pdf.add(
+        b"<</Filter/Standard/V 1/R 2/O<%s>/U<%s>/P -64>>" %
+        (of_owner.hex().encode(), rc4(key, PAD).hex().encode()))
+    identity = document.hex().encode()
+    return pdf.write(root, b"/Encrypt %d 0 R/ID[<%s><%s>]" %
+                     (handler, identity, identity))
+
+
+# -- images ------------------------------------------------------------------
+
+def png(width, height, depth, colour, rows):
+    def chunk(kind, data):
+        body = kind + data
+        return struct.pack(">I", len(data)) + body + struct.pack(
+            ">I", zlib.crc32(body))
+
+    squeeze = zlib.compressobj(9)
+    data = b"".join(squeeze.compress(b"\0" + row) for row in rows)
+    return (b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(
+        ">IIBBBBB", width, height, depth, colour, 0, 0, 0)) +
+            chunk(b"IDAT", data + squeeze.flush()) + chunk(b"IEND", b""))
+
+
+def seascape(width, height):
+    """Something like a photograph: a sun over moving water, with grain."""
+    grain = random.Random(14)
+    for y in range(height):
+        row = bytearray()
+        for x in range(width):
+            if y < height * 0.55:
+                near = math.hypot(x - width * 0.7, y - height * 0.35)
+                glow = max(0.0, 1 - near / (height * 0.5))
+                r, g, b = 90 + 160 * glow, 130 + 90 * glow, 190 - 60 * glow
+            else:
+                wave = math.sin(x / 9 + y * y / 300) * 14
+                r, g, b = 20 + wave, 60 + wave, 95 + 2 * wave
+            noise = grain.randint(-6, 6)
+            row += bytes(min(255, max(0, int(v) + noise)) for v in (r, g, b))
+        yield bytes(row)
+
+
+def exif(orientation, latitude, longitude):
+    """A big-endian TIFF with an orientation, a maker and a GPS directory."""
+    def degrees(value):
+        whole = int(value)
+        minutes = (value - whole) * 60
+        seconds = round((minutes - int(minutes)) * 60 * 100)
+        return struct.pack(">IIIIII", whole, 1, int(minutes), 1, seconds, 100)
+
+    maker = b"Quay Optical Works\0\0"
+    first = 8
+    gps = first + 2 + 12 * 3 + 4
+    values = gps + 2 + 12 * 4 + 4
+    maker_at, north_at, east_at = (values, values + len(maker),
+                                   values + len(maker) + 24)
+
+    def entry(tag, kind, count, value):
+        return struct.pack(">HHI", tag, kind, count) + value
+
+    return (b"MM\0*" + struct.pack(">I", first) + struct.pack(">H", 3) +
+            entry(0x010F, 2, len(maker) - 1, struct.pack(">I", maker_at)) +
+            entry(0x0112, 3, 1, struct.pack(">HH", orientation, 0)) +
+            entry(0x8825, 4, 1, struct.pack(">I", gps)) + struct.pack(">I", 0) +
+            struct.pack(">H", 4) +
+            entry(1, 2, 2, b"N\0\0\0") +
+            entry(2, 5, 3, struct.pack(">I", north_at)) +
+            entry(3, 2, 2, b"E\0\0\0") +
+            entry(4, 5, 3, struct.pack(">I", east_at)) + struct.pack(">I", 0) +
+            maker + degrees(latitude) + degrees(longitude))
+
+
+def with_exif(jpeg, tiff):
+    body = b"Exif\0\0" + tiff
+    assert jpeg[:2] == b"\xff\xd8"
+    return (jpeg[:2] + b"\xff\xe1" + struct.pack(">H", len(body) + 2) + body +
+            jpeg[2:])
+
+
+# -- the sets ----------------------------------------------------------------
+
+class Room:
+    def __init__(self, path):
+        self.path = path
+        os.makedirs(path, exist_ok=True)
+
+    def at(self, name):
+        return os.path.join(self.path, name)
+
+    def put(self, name, data):
+        with open(self.at(name), "wb") as f:
+            f.write(data)
+
+    def get(self, name):
+        with open(self.at(name), "rb") as f:
+            return f.read()
+
+    def run(self, *command):
+        subprocess.run(command, check=True, cwd=self.path)
+
+    def drop(self, *names):
+        for name in names:
+            os.unlink(self.at(name))
+
+
+def make_documents(room):
+    pdf, root, extra = text_pdf([LEDGER, MORE], "Letter of the harbour office")
+    room.put("note.pdf", pdf.write(root, extra))
+    room.put("encrypted.pdf", locked_pdf(b"sesame", b"owner"))
+    room.put("owner_locked.pdf", locked_pdf(b"", b"owner"))
+    pdf, root, _ = text_pdf([LEDGER], box=b"0 0 200000 200000")
+    room.put("huge_page.pdf", pdf.write(root))
+    pdf, root, _ = text_pdf([LEDGER], count=2000000000)
+    room.put("lying_count.pdf", pdf.write(root))
+    room.put("truncated.pdf", room.get("note.pdf")[:300])
+    room.put("fake.pdf", b"This is a letter about %s, and no PDF at all.\n" %
+             b"a grain barge")
+
+
+def make_scans(room):
+    room.run("pdftoppm", "-q", "-r", "100", "-gray", "-singlefile", "-f", "1",
+             "-l", "1", "note.pdf", "scan")
+    room.run("vips", "copy", "scan.pgm", "scan.jpg[Q=40,strip]")
+    for name in ("page.png[strip]", "page.tiff[compression=deflate]",
+                 "page.webp[Q=60,strip]", "page.gif", "page.heic[Q=40]",
+                 "page.avif[Q=40]"):
+        room.run("vips", "copy", "scan.pgm", name)
+    width, height = struct.unpack(">II", room.get("page.png")[16:24])
+    scan = room.get("scan.jpg")
+    room.put("scan.pdf", image_pdf([(scan, width, height)]))
+    room.put("truncated.jpg", scan[:len(scan) // 2])
+    room.drop("scan.pgm")
+
+
+def make_pictures(room):
+    width, height = 480, 320
+    room.put("sea.ppm", b"P6\n%d %d\n255\n" % (width, height) +
+             b"".join(seascape(width, height)))
+    room.run("vips", "copy", "sea.ppm", "sea.jpg[Q=75,strip]")
+    room.put("photo.jpg", with_exif(room.get("sea.jpg"),
+                                    exif(6, 59.9094, 10.7461)))
+    room.drop("sea.ppm", "sea.jpg")
+    # Black on nothing: legible only on white.
+    room.run("pdftoppm", "-q", "-r", "100", "-mono", "-singlefile", "-f", "1",
+             "-l", "1", "note.pdf", "ink")
+    lines = room.get("ink.pbm").split(b"\n", 2)
+    width, height = map(int, lines[1].split())
+    stride = (width + 7) // 8
+    room.put("transparent.png", png(width, height, 8, 4, (
+        b"".join(b"\0\xff" if lines[2][y * stride + x // 8] >> (7 - x % 8) & 1
+                 else b"\0\0" for x in range(width)) for y in range(height))))
+    room.drop("ink.pbm")
+    room.put("dot.png", png(1, 1, 8, 0, [b"\0"]))
+
+
+def make_hostile(room):
+    room.put("fake.jpg", b"This text is called .jpg, but that makes no image.")
+    room.put("empty.bin", b"")
+    room.put("random.bin", random.Random(9).randbytes(4096))
+    # tesseract reads whatever is no image as a list of files to open.
+    room.put("list.txt", b"/etc/hostname\n/etc/passwd\n")
+    room.put("drawing.svg", b"<?xml version='1.0'?>\n<svg xmlns='http://www.w3"
+             b".org/2000/svg' xmlns:xlink='http://www.w3.org/1999/xlink'>"
+             b"<image xlink:href='file:///etc/passwd'/></svg>\n")
+    room.put("bitmap.bmp", b"BM" + struct.pack(
+        "<IIIIiiHHIIiiII", 58, 0, 54, 40, 1, 1, 1, 24, 0, 4, 2835, 2835, 0,
+        0) + b"\0\0\xff\0")
+
+
+def make_large(room):
+    room.put("bomb.png", png(30000, 30000, 1, 0,
+                             (b"\0" * 3750 for _ in range(30000))))
+    pdf, root, _ = text_pdf([LEDGER] * 200)
+    room.put("pages200.pdf", pdf.write(root))
+    small = Room(os.path.join(os.path.dirname(os.path.abspath(__file__)),
+                              "files"))
+    scan = small.get("scan.jpg")
+    width, height = struct.unpack(">II", small.get("page.png")[16:24])
+    room.put("scan3.pdf", image_pdf([(scan, width, height)] * 3))
+    # 5 MiB of text, in more pages than a job may ask for at once.
+    page = [("%05d " % i) + "barge " * 200 for i in range(60)]
+    pdf, root, _ = text_pdf([page] * 75)
+    room.put("long.pdf", pdf.write(root))
+
+
+def main():
+    if sys.argv[1:2] == ["--large"] and len(sys.argv) == 3:
+        make_large(Room(sys.argv[2]))
+    elif len(sys.argv) == 2 and not sys.argv[1].startswith("-"):
+        room = Room(sys.argv[1])
+        for make in (make_documents, make_scans, make_pictures, make_hostile):
+            make(room)
+    else:
+        sys.exit(__doc__)
+
+
+if __name__ == "__main__":
+    main()
