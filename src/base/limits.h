@@ -88,6 +88,8 @@
 #define LIMIT_COURIERS 64
 /* The keep ends a courier itself after this, whatever the core says. */
 #define LIMIT_COURIER_LIFE_MS (61 * 60 * 1000)
+/* Killed children the keep has not reaped yet; beyond it, it waits for one. */
+#define LIMIT_KEEP_DYING 64
 /* A bundle of certificates. Debian's is 220 KiB. */
 #define LIMIT_CA_BYTES (1024 * 1024)
 
