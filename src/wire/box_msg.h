@@ -16,6 +16,8 @@
 
 #include "wire/yard_msg.h"
 
+/* From here init is started; it is gone with that. */
+#define BOX_INIT_FD 97
 /*
  * What the driver finds open: its link at SPAWN_FIRST_FD, the capability's
  * tools from LIMIT_BOX_PROGRAM_FD, and at these two a sealed memfd with the
