@@ -7,6 +7,7 @@
 #include "courier/trust.h"
 
 #include <errno.h>
+#include <openssl/err.h>
 #include <openssl/pem.h>
 #include <openssl/x509_vfy.h>
 #include <stdbool.h>
