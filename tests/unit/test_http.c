@@ -143,9 +143,9 @@ serve(int listener, int request, const char *answer)
 			break;
 		got += (size_t)n;
 	}
-	(void)file_write_all(request, bytes, got);
-	(void)close(request);
 	(void)file_write_all(client, answer, strlen(answer));
+	(void)close(client);
+	(void)file_write_all(request, bytes, got);
 	_exit(0);
 }
 
