@@ -215,6 +215,16 @@ corrupt(const char *name, struct fault *fault)
 	return KEEP_RESULT_CORRUPT;
 }
 
+static size_t
+count_visible(const unsigned char *bytes, size_t n)
+{
+	size_t i = 0;
+
+	while (i < n && bytes[i] > ' ' && bytes[i] < 0x7f)
+		i++;
+	return i;
+}
+
 /* Takes a file of n bytes apart; its seal is not looked at yet. */
 static enum keep_result
 take_apart(const unsigned char *file, size_t n, const struct secret_id *id,
@@ -222,15 +232,14 @@ take_apart(const unsigned char *file, size_t n, const struct secret_id *id,
 {
 	const size_t n_magic = sizeof(SECRET_MAGIC) - 1;
 	const unsigned char *origin = file + n_magic;
-	const unsigned char *end;
 	size_t n_origin, used;
 
 	if (n < n_magic || memcmp(file, SECRET_MAGIC, n_magic) != 0)
 		return corrupt(id->name, fault);
-	end = memchr(origin, '\n', n - n_magic);
-	if (end == NULL || end - origin >= SECRET_ORIGIN_BYTES)
+	n_origin = count_visible(origin, n - n_magic);
+	if (n_origin == n - n_magic || origin[n_origin] != '\n' ||
+	    n_origin >= SECRET_ORIGIN_BYTES)
 		return corrupt(id->name, fault);
-	n_origin = (size_t)(end - origin);
 	used = n_magic + n_origin + 1;
 	if (n - used < SECRET_NONCE_BYTES + SECRET_TAG_BYTES + 1 ||
 	    n - used >
