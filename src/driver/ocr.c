@@ -72,7 +72,10 @@ ocr_read(const struct job *job, const struct ocr *ocr, struct table *ret_table)
 		.max_output = ROWS_BYTES };
 	enum error_code error = run_tool(job, &run);
 
-	if (error == ERROR_NONE && run.is_cut)
+	/* Without memory it may read nothing, and call that a success. */
+	if (error == ERROR_NONE && run_is_heavy(&run))
+		error = ERROR_TOO_HEAVY;
+	else if (error == ERROR_NONE && run.is_cut)
 		error = ERROR_OUTPUT_TOO_LARGE;
 	else if (error == ERROR_NONE && run.status != 0)
 		error = ERROR_BAD_CONTENT;

@@ -37,10 +37,12 @@ static const char *const environment[] = { "PATH=/usr/bin", "HOME=/nonexistent",
 	"VIPS_BLOCK_UNTRUSTED=1", "VIPS_CONCURRENCY=1", "VIPS_NOVECTOR=1",
 	NULL };
 
-/* What the tools say when it is the memory or the space that ended. */
+/* What the tools, their libraries and the loader say when it is the memory or
+ * the space that ended. */
 static const char *const heavy_marks[] = { "bad_alloc", "out of memory",
 	"Out of memory", "Cannot allocate memory", "No space left on device",
-	"failed to allocate", "unable to allocate", NULL };
+	"failed to allocate", "unable to allocate", "malloc fail",
+	"calloc fail", "failed to map segment", "Error creating thread", NULL };
 
 struct streams {
 	int out;
@@ -219,16 +221,6 @@ await_end(
 }
 
 static bool
-is_heavy(const struct run *run)
-{
-	for (const char *const *mark = heavy_marks; *mark != NULL; mark++) {
-		if (run_has_note(run, *mark))
-			return true;
-	}
-	return false;
-}
-
-static bool
 is_out_of_cpu(const struct rusage *usage)
 {
 	struct rlimit limit;
@@ -251,7 +243,7 @@ judge_signal(const struct run *run, int signal, const struct rusage *usage)
 	 * way, and the yard sees a SIGKILL that it did not send. */
 	if (signal == SIGKILL)
 		(void)kill(getpid(), SIGKILL);
-	if (signal == SIGXFSZ || is_heavy(run))
+	if (signal == SIGXFSZ || run_is_heavy(run))
 		return ERROR_TOO_HEAVY;
 	return ERROR_CRASHED;
 }
@@ -263,8 +255,8 @@ judge(struct run *run, int status, const struct rusage *usage)
 		return judge_signal(run, WTERMSIG(status), usage);
 	run->status = WEXITSTATUS(status);
 	if (run->status == EXIT_NOT_RUN)
-		return is_heavy(run) ? ERROR_TOO_HEAVY : ERROR_CRASHED;
-	if (run->status != 0 && is_heavy(run))
+		return run_is_heavy(run) ? ERROR_TOO_HEAVY : ERROR_CRASHED;
+	if (run->status != 0 && run_is_heavy(run))
 		return ERROR_TOO_HEAVY;
 	return ERROR_NONE;
 }
@@ -303,6 +295,16 @@ bool
 run_has_note(const struct run *run, const char *mark)
 {
 	return memmem(run->notes, run->n_notes, mark, strlen(mark)) != NULL;
+}
+
+bool
+run_is_heavy(const struct run *run)
+{
+	for (const char *const *mark = heavy_marks; *mark != NULL; mark++) {
+		if (run_has_note(run, *mark))
+			return true;
+	}
+	return false;
 }
 
 void

@@ -38,6 +38,10 @@ enum error_code run_tool(const struct job *job, struct run *run);
 /* Whether the end of stderr has this mark. */
 bool run_has_note(const struct run *run, const char *mark);
 
+/* Whether it says there that memory or space ended. Looked at by run_tool
+ * when the exit status is not 0. */
+bool run_is_heavy(const struct run *run);
+
 void run_done(struct run *run);
 
 #endif

@@ -72,12 +72,14 @@ def pdf_string(text):
     return b"(" + raw + b")"
 
 
-def lines_of(lines, size=16):
+def lines_of(lines, size=16, top=780):
     shown = b" ".join(pdf_string(line) + b" '" for line in lines)
-    return b"BT /F1 %d Tf %d TL 70 780 Td %s ET" % (size, size * 2 - 6, shown)
+    return b"BT /F1 %d Tf %d TL 70 %d Td %s ET" % (
+        size, max(size, size * 2 - 6), top, shown)
 
 
-def text_pdf(pages, title=None, count=None, box=b"0 0 595 842", lock=None):
+def text_pdf(pages, title=None, count=None, box=b"0 0 595 842", lock=None,
+             **form):
     """One text page for each list of lines; lock: a function on streams."""
     pdf = Pdf()
     root = pdf.add()
@@ -86,7 +88,7 @@ def text_pdf(pages, title=None, count=None, box=b"0 0 595 842", lock=None):
                    b"/Encoding/WinAnsiEncoding>>")
     kids = []
     for lines in pages:
-        data = lines_of(lines)
+        data = lines_of(lines, **form)
         number = len(pdf.objects) + 1
         content = pdf.stream(lock(number, data) if lock else data)
         kids.append(pdf.add(
@@ -334,9 +336,9 @@ def make_large(room):
     scan = small.get("scan.jpg")
     width, height = struct.unpack(">II", small.get("page.png")[16:24])
     room.put("scan3.pdf", image_pdf([(scan, width, height)] * 3))
-    # 5 MiB of text, in more pages than a job may ask for at once.
-    page = [("%05d " % i) + "barge " * 200 for i in range(60)]
-    pdf, root, _ = text_pdf([page] * 75)
+    # 5 MiB of text: more than one job gives back.
+    page = [("%05d " % i) + "barge " * 200 for i in range(900)]
+    pdf, root, _ = text_pdf([page] * 5, box=b"0 0 4000 9000", size=6, top=8900)
     room.put("long.pdf", pdf.write(root))
 
 
