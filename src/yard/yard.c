@@ -29,8 +29,8 @@ read_config(int fd, struct config **ret_config, struct fault *fault)
 	bytes = memory_new((size_t)n + 1, 1);
 	if (file_pread_all(fd, bytes, (size_t)n, 0) != n)
 		return fault_set(fault, FAULT_PEER, "config: unreadable");
-	if (config_parse(bytes, (size_t)n, "config.yaml", ret_config, errors) <
-	    0)
+	if (config_parse_for_boxes(
+		bytes, (size_t)n, "config.yaml", ret_config, errors) < 0)
 		return fault_set(fault, FAULT_CONFIG, "%s", errors->lines[0]);
 	return 0;
 }
