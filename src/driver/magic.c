@@ -71,13 +71,15 @@ has_mark(const unsigned char *bytes, size_t n, const struct mark *mark)
 static bool
 is_svg(const unsigned char *bytes, size_t n)
 {
-	return n > 0 && (bytes[0] == '<' || bytes[0] == 0xEF) &&
+	return (bytes[0] == '<' || bytes[0] == 0xEF) &&
 	    memmem(bytes, n, "<svg", 4) != NULL;
 }
 
 enum magic
 magic_of(const unsigned char *bytes, size_t n)
 {
+	if (bytes == NULL || n == 0)
+		return MAGIC_UNKNOWN;
 	if (n > MAGIC_BYTES)
 		n = MAGIC_BYTES;
 	for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++) {

@@ -412,8 +412,8 @@ check_base64(size_t n)
 	unsigned char *back = malloc(n + 1);
 	char *json = malloc(2 * n + 64);
 	struct copy copy = { back, 0 };
-	struct output output;
-	struct shape shape;
+	static struct output output;
+	static struct shape shape;
 	ssize_t length;
 	int file = memfd_create("file", 0);
 	int letter = letter_new("test");
