@@ -173,8 +173,10 @@
 #define LIMIT_BOX_SIGNALS 64
 
 /* -- queue -------------------------------------------------------------- */
-/* Connections at once: the workers and producers of one house. */
-#define LIMIT_QUEUE_CONNECTIONS 64
+/* Connections at once: the workers and producers of one house, and strangers
+ * until they are cut. One address cannot take all seats. */
+#define LIMIT_QUEUE_CONNECTIONS		256
+#define LIMIT_QUEUE_CONNECTIONS_ADDRESS 64
 /* One connection's request line, headers and read buffer. A longer head is
  * answered 431. */
 #define LIMIT_QUEUE_HEAD_BYTES (64 * 1024)
@@ -182,6 +184,11 @@
 #define LIMIT_QUEUE_MEMORY_BYTES (64 * 1024)
 /* Bodies on disk of all requests together, before they are stored. */
 #define LIMIT_QUEUE_SPOOL_BYTES (1024ull * 1024 * 1024)
+/* A body that is refused is still read to its end, so that its sender reads
+ * the answer instead of a broken connection; up to this, and for strangers up
+ * to the next. */
+#define LIMIT_QUEUE_SWALLOW_BYTES  (LIMIT_BODY_BYTES + 1024 * 1024)
+#define LIMIT_QUEUE_STRANGER_BYTES (64 * 1024)
 /* What a claim's answer says around the input, so that a job that was taken
  * fits a worker's own cap. */
 #define LIMIT_QUEUE_FRAME_BYTES 1024

@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include "base/limits.h"
+#include "base/log.h"
 #include "base/text.h"
 
 #define LIST_DEFAULT 100
@@ -49,6 +50,8 @@ api_submit(struct api_request *request, struct reply *reply)
 		api_trouble(request, reply, r);
 		return;
 	}
+	log_info(
+	    "job %s: %s, from %s", id, request->body.capability, request->name);
 	reply->status = HTTP_CREATED;
 	(void)reply_put(reply, "{\"id\":\"%s\"}\n", id);
 }

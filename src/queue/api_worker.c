@@ -6,6 +6,7 @@
 #include "queue/api.h"
 
 #include "base/log.h"
+#include "contract/outcome.h"
 
 void
 api_trouble(const struct api_request *request, struct reply *reply, int r)
@@ -44,6 +45,7 @@ put_grant(const struct api_request *request, const struct store_grant *grant,
 		api_trouble(request, reply, r);
 	else
 		reply->status = HTTP_OK;
+	log_info("job %s: held by %s", grant->job.id, request->name);
 }
 
 void
@@ -77,4 +79,7 @@ api_result(struct api_request *request, struct reply *reply)
 		    "no job that this worker held under this id and lease");
 	else
 		reply->status = HTTP_NO_CONTENT;
+	if (r == STORE_OK)
+		log_info("job %s: %s by %s", request->body.id,
+		    outcome_name(request->body.outcome), request->name);
 }

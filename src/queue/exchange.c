@@ -7,7 +7,6 @@
  */
 #include "queue/exchange.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -19,10 +18,8 @@
 #include "base/text.h"
 #include "queue/api.h"
 
-#define JOBS_PATH "/v1/jobs/"
-/* A refused body may be so much longer than the cap before it is cut. */
-#define SWALLOW_BYTES (1024u * 1024)
-#define ANSWER_STEP   (32u * 1024)
+#define JOBS_PATH   "/v1/jobs/"
+#define ANSWER_STEP (32u * 1024)
 
 struct route {
 	const char *path; /* one that ends with / has an id behind it */
@@ -55,6 +52,7 @@ struct exchange {
 	const struct route *route;
 	bool is_refused;
 	uint64_t taken;
+	uint64_t max_swallow;
 	struct api_request request;
 	struct reply reply;
 };
@@ -67,6 +65,7 @@ exchange_new(struct desk *desk, struct seat *seat)
 
 	exchange->desk = desk;
 	exchange->seat = seat;
+	exchange->max_swallow = LIMIT_QUEUE_STRANGER_BYTES;
 	exchange->request.store = desk->store;
 	spool_init(&exchange->request.spool, directory);
 	spool_init(&exchange->reply.body, directory);
@@ -173,6 +172,7 @@ find_sender(struct exchange *exchange, struct MHD_Connection *connection)
 			? "this is a worker's token; the path is for producers"
 			: "this is a producer's token; the path is for "
 			  "workers");
+	exchange->max_swallow = LIMIT_QUEUE_SWALLOW_BYTES;
 	memcpy(exchange->request.name, bearer->name, sizeof(bearer->name));
 	return 0;
 }
@@ -211,11 +211,9 @@ check_length(struct exchange *exchange, const char *length, const char *coding)
 	if (length != NULL && text_u64(length, UINT64_MAX, &n) < 0)
 		return refuse(exchange, HTTP_BAD_REQUEST,
 		    "Content-Length must be a number");
-	if (n > exchange->desk->max_body)
-		return refuse(
-		    exchange, HTTP_TOO_LARGE, "the body is too large");
-	seat_begin(&exchange->desk->seats, exchange->seat, n);
-	return 0;
+	return n <= exchange->desk->max_body
+	    ? 0
+	    : refuse(exchange, HTTP_TOO_LARGE, "the body is too large");
 }
 
 static int
@@ -327,15 +325,45 @@ answer(struct exchange *exchange, struct MHD_Connection *connection)
 	return queued;
 }
 
+/*
+ * How much of a body is announced; UINT64_MAX: no one knows. A client that
+ * waits for a word before it sends has announced nothing yet.
+ */
+static uint64_t
+announced(struct MHD_Connection *connection)
+{
+	const char *length = header(connection, "Content-Length");
+	uint64_t n;
+
+	if (header(connection, "Transfer-Encoding") != NULL)
+		return UINT64_MAX;
+	if (length == NULL)
+		return 0;
+	return text_u64(length, UINT64_MAX, &n) < 0 ? UINT64_MAX : n;
+}
+
+/* Whether a refusal can wait for the end of the body it refuses. */
+static bool
+may_swallow(const struct exchange *exchange, struct MHD_Connection *connection)
+{
+	return header(connection, "Expect") == NULL &&
+	    announced(connection) <= exchange->max_swallow;
+}
+
 enum MHD_Result
 exchange_begin(struct exchange *exchange, struct MHD_Connection *connection,
     const char *path, const char *method)
 {
-	if (find_route(exchange, path, method) < 0 ||
-	    find_sender(exchange, connection) < 0 ||
-	    check_arguments(exchange, connection) < 0 ||
-	    check_body(exchange, connection) < 0)
+	uint64_t n = announced(connection);
+
+	if ((find_route(exchange, path, method) < 0 ||
+		find_sender(exchange, connection) < 0 ||
+		check_arguments(exchange, connection) < 0 ||
+		check_body(exchange, connection) < 0) &&
+	    !may_swallow(exchange, connection))
 		return answer(exchange, connection);
+	seat_begin(&exchange->desk->seats, exchange->seat,
+	    n < exchange->max_swallow ? n : exchange->max_swallow);
 	return MHD_YES;
 }
 
@@ -363,9 +391,7 @@ exchange_take(struct exchange *exchange, const char *bytes, size_t n)
 	exchange->taken += n;
 	if (!exchange->is_refused && take_body(exchange, bytes, n) < 0)
 		spool_done(&exchange->request.spool);
-	return exchange->taken > exchange->desk->max_body + SWALLOW_BYTES
-	    ? MHD_NO
-	    : MHD_YES;
+	return exchange->taken > exchange->max_swallow ? MHD_NO : MHD_YES;
 }
 
 enum MHD_Result

@@ -177,10 +177,11 @@ claim_again(struct store *store, const char *worker, const struct body *claim,
 	return r < 0 ? r : STORE_NONE;
 }
 
-/* The oldest job that waits for one of these capabilities; 0: none. */
+/* The oldest job that waits for one of these capabilities; 0: none. And
+ * whether none, one or more do: *ret_waiting is no full count. */
 static int
 find_waiting(struct store *store, const struct body *claim, int64_t *ret_number,
-    bool *ret_more)
+    uint32_t *ret_waiting)
 {
 	int64_t oldest = 0;
 	uint32_t found = 0;
@@ -201,7 +202,7 @@ find_waiting(struct store *store, const struct body *claim, int64_t *ret_number,
 			return r;
 	}
 	*ret_number = oldest;
-	*ret_more = found > 1;
+	*ret_waiting = found;
 	return STORE_OK;
 }
 
@@ -230,18 +231,22 @@ static int
 claim_in(struct store *store, const char *worker, const struct body *claim,
     struct store_grant *to)
 {
+	uint32_t waiting;
 	int64_t number;
 	int r = store_end_holds(store);
+	int again;
 
-	if (r >= 0)
-		r = claim_again(store, worker, claim, to);
-	if (r != STORE_NONE)
-		return r;
-	r = find_waiting(store, claim, &number, &to->more);
 	if (r < 0)
 		return r;
-	if (number == 0)
-		return STORE_NONE;
+	again = claim_again(store, worker, claim, to);
+	if (again < 0)
+		return again;
+	r = find_waiting(store, claim, &number, &waiting);
+	if (r < 0)
+		return r;
+	to->more = waiting > (again == STORE_NONE ? 1 : 0);
+	if (again == STORE_OK || number == 0)
+		return again;
 	r = read_grant(store, number, to);
 	return r < 0 ? r : hold_job(store, worker, claim, to);
 }

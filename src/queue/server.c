@@ -26,6 +26,7 @@
 struct server {
 	struct MHD_Daemon *daemon;
 	int epoll;
+	bool has_closed; /* a connection, since the last run began */
 	struct desk desk;
 	char said[200]; /* the library's last complaint */
 };
@@ -60,6 +61,7 @@ note_connection(void *context, struct MHD_Connection *connection,
 		if (*socket_context != NULL)
 			seat_leave(&server->desk.seats, *socket_context);
 		*socket_context = NULL;
+		server->has_closed = true;
 		return;
 	}
 	info = MHD_get_connection_info(
@@ -116,6 +118,8 @@ start_daemon(struct server *server, const struct server_settings *settings)
 	 * are not there. */
 	const struct MHD_OptionItem options[] = {
 		{ MHD_OPTION_CONNECTION_LIMIT, LIMIT_QUEUE_CONNECTIONS, NULL },
+		{ MHD_OPTION_PER_IP_CONNECTION_LIMIT,
+		    LIMIT_QUEUE_CONNECTIONS_ADDRESS, NULL },
 		{ MHD_OPTION_CONNECTION_MEMORY_LIMIT, LIMIT_QUEUE_HEAD_BYTES,
 		    NULL },
 		{ MHD_OPTION_CONNECTION_TIMEOUT, LIMIT_QUEUE_IDLE_MS / 1000,
@@ -190,6 +194,10 @@ server_timeout_ms(const struct server *server)
 	MHD_UNSIGNED_LONG_LONG wait_ms;
 	int tick_ms = server->desk.seats.n > 0 ? TICK_MS : IDLE_TICK_MS;
 
+	/* A full house opens its door again only at the run after one has
+	 * left. */
+	if (server->has_closed)
+		return 0;
 	if (MHD_get_timeout(server->daemon, &wait_ms) == MHD_YES &&
 	    wait_ms < (MHD_UNSIGNED_LONG_LONG)tick_ms)
 		return (int)wait_ms;
@@ -199,6 +207,7 @@ server_timeout_ms(const struct server *server)
 void
 server_run(struct server *server)
 {
+	server->has_closed = false;
 	seats_cut(&server->desk.seats);
 	(void)MHD_run(server->daemon);
 }
