@@ -39,6 +39,17 @@ is_checked_already(const struct config *config, uint32_t source)
 	return false;
 }
 
+/* Leaves out what the tool puts in front of its words. */
+static const char *
+behind_name(const char *line, const char *name)
+{
+	const char *found = strstr(line, name);
+	size_t n = strlen(name);
+
+	return found != NULL && strncmp(found + n, ": ", 2) == 0 ? found + n + 2
+								 : line;
+}
+
 static void
 check_secrets(struct check *check)
 {
@@ -54,7 +65,8 @@ check_secrets(struct check *check)
 			continue;
 		status =
 		    keep_command_check(&check->call->paths, name, line, &fault);
-		print_row("secret", name, status < 0 ? fault.text : line);
+		print_row("secret", name,
+		    status < 0 ? fault.text : behind_name(line, name));
 		if (status == 0)
 			check->n_secrets++;
 		else

@@ -18,6 +18,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/log.h"
 #include "base/must.h"
@@ -147,6 +148,8 @@ main(int argc, char **argv)
 	const char *dir = NULL;
 
 	log_open("sandcastle");
+	/* What it makes, the parts must be able to pass through and read. */
+	(void)umask(022);
 	if (argc < 1 || take_dir(&argc, argv, &dir) < 0)
 		return command_fail(
 		    STATUS_USAGE, "--dir needs the name of a directory");

@@ -7,12 +7,10 @@
 #include "cli/output.h"
 
 #include <errno.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "base/text.h"
+#include "cli/terminal.h"
 #include "contract/outcome.h"
 #include "contract/shape.h"
 #include "wire/letter.h"
@@ -70,70 +68,15 @@ output_check(int letter, uint32_t capability, char wrong[160])
 	return 0;
 }
 
-static uint32_t
-code_point(const unsigned char *at, size_t length)
-{
-	uint32_t c = length == 1 ? at[0] : at[0] & (0xFFu >> (length + 1));
-
-	for (size_t i = 1; i < length; i++)
-		c = c << 6 | (at[i] & 0x3F);
-	return c;
-}
-
-static void
-print_number(uint32_t c)
-{
-	if (c < 0x10000)
-		(void)printf("\\u%04x", c);
-	else
-		(void)printf("\\u%04x\\u%04x", 0xD800 + ((c - 0x10000) >> 10),
-		    0xDC00 + ((c - 0x10000) & 0x3FF));
-}
-
-/* In JSON everything below U+0020 is escaped already, but between its values;
- * what else a terminal acts on, or that hides text, base/text knows. */
-static void
-print_character(const unsigned char *at, size_t length)
-{
-	char shown[16];
-
-	text_printable(shown, sizeof(shown), (const char *)at, length);
-	if (at[0] == '\\' || at[0] == '\n' || shown[0] != '\\')
-		(void)fwrite(at, 1, length, stdout);
-	else if (at[0] < 0x20)
-		(void)putchar(' ');
-	else
-		print_number(code_point(at, length));
-}
-
-/* Gives how many bytes were printed: all but a character that is cut. */
-static size_t
-print_escaped(const unsigned char *bytes, size_t n)
-{
-	size_t done = 0;
-
-	while (done < n) {
-		size_t length = text_utf8_length(bytes + done, n - done);
-
-		if (length == 0)
-			break;
-		print_character(bytes + done, length);
-		done += length;
-	}
-	return done;
-}
-
 int
 output_print(int letter)
 {
-	bool is_escaped = isatty(STDOUT_FILENO) == 1;
-	unsigned char bytes[CHUNK_BYTES];
+	char bytes[CHUNK_BYTES];
 	uint64_t at = 0;
 	ssize_t n;
 
 	while ((n = letter_read(letter, bytes, sizeof(bytes), at)) > 0) {
-		size_t done = is_escaped ? print_escaped(bytes, (size_t)n)
-					 : fwrite(bytes, 1, (size_t)n, stdout);
+		size_t done = terminal_put(bytes, (size_t)n);
 
 		if (done == 0)
 			return -EIO;

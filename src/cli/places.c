@@ -7,11 +7,13 @@
 #include "cli/places.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "base/text.h"
 #include "cli/user.h"
 
@@ -30,11 +32,6 @@ make_with_parents(const char *path, struct fault *fault)
 			return fault_set(fault, FAULT_SYSTEM,
 			    "%s: cannot make the directory: %s", part,
 			    strerror(errno));
-		/* Whatever the umask is: parts of other users pass through. */
-		if (errno != EEXIST && chmod(part, 0755) < 0)
-			return fault_set(fault, FAULT_SYSTEM, "%s: %s", part,
-			    strerror(errno));
-		errno = 0;
 	}
 	return 0;
 }
@@ -53,26 +50,47 @@ make_parent(const char *path, struct fault *fault)
 	return make_with_parents(parent, fault);
 }
 
+static int
+fail(const char *path, struct fault *fault)
+{
+	return fault_set(fault, FAULT_SYSTEM,
+	    "%s: cannot make the directory: %s", path, strerror(errno));
+}
+
+/* By fds: nobody who can write above it gets another directory of ours. */
+static int
+make_at(int parent, const char *name, mode_t mode, const struct user *user)
+{
+	cleanup_fd int fd = -1;
+
+	if (mkdirat(parent, name, mode) < 0)
+		return -1;
+	fd = openat(
+	    parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0 || fchmod(fd, mode) < 0)
+		return -1;
+	return user->is_change ? fchown(fd, user->uid, user->gid) : 0;
+}
+
 /* 1 when it was made, 0 when it was there, -1 with a fault. */
 static int
 make_owned(
     const char *path, mode_t mode, const char *owner, struct fault *fault)
 {
+	char above[256];
+	const char *name = strrchr(path, '/') + 1;
+	cleanup_fd int parent = -1;
 	struct user user;
 
 	if (user_find(owner, &user, fault) < 0 || make_parent(path, fault) < 0)
 		return -1;
-	if (mkdir(path, mode) < 0) {
-		if (errno == EEXIST)
-			return 0;
-		return fault_set(fault, FAULT_SYSTEM,
-		    "%s: cannot make the directory: %s", path, strerror(errno));
-	}
-	if (chmod(path, mode) < 0 ||
-	    (user.is_change && chown(path, user.uid, user.gid) < 0))
-		return fault_set(
-		    fault, FAULT_SYSTEM, "%s: %s", path, strerror(errno));
-	return 1;
+	(void)snprintf(above, sizeof(above), "%.*s", (int)(name - path), path);
+	parent = open(above, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (parent < 0)
+		return fail(path, fault);
+	if (make_at(parent, name, mode, &user) == 0)
+		return 1;
+	return errno == EEXIST ? 0 : fail(path, fault);
 }
 
 int
