@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: ISC
+ *
+ * boxprobe, static: tries what a box must refuse. It runs in three places:
+ * as the driver of a box (placed beside a yard as sandcastle-driver), as the
+ * tool of one (named as `program` in a config, started by the former), and
+ * outside, where the same attempts must succeed: a test whose attempt fails
+ * everywhere shows nothing.
+ *
+ *   boxprobe NAME    outside, or as a tool
+ *
+ * As a driver it takes the name from the input letter ("tool:NAME" hands it to
+ * a tool) and writes the lines into the output letter.
+ */
+#include "probe.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/memory.h"
+#include "base/spawn.h"
+#include "wire/box_msg.h"
+#include "wire/letter.h"
+
+#define LOADER "/lib64/ld-linux-x86-64.so.2"
+
+void
+say(const char *name, long result)
+{
+	if (result < 0)
+		printf("%s refused %s\n", name, strerrorname_np(errno));
+	else
+		printf("%s open %ld\n", name, result);
+	(void)fflush(stdout);
+}
+
+int
+enter_tool_filter(void)
+{
+	struct stat st;
+	struct sock_fprog program;
+
+	if (fstat(BOX_FILTER_FD, &st) < 0)
+		return -1;
+	program.len =
+	    (unsigned short)((size_t)st.st_size / sizeof(struct sock_filter));
+	program.filter = memory_new((size_t)st.st_size, 1);
+	if (file_pread_all(BOX_FILTER_FD, program.filter, (size_t)st.st_size,
+		0) != st.st_size)
+		return -1;
+	return (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program);
+}
+
+static int
+try(const char *name)
+{
+	if (strcmp(name, "sweep") == 0) {
+		sweep();
+		return 0;
+	}
+	for (size_t i = 0; i < n_attempts; i++) {
+		if (strcmp(name, attempts[i].name) == 0) {
+			attempts[i].run();
+			return 0;
+		}
+	}
+	for (size_t i = 0; i < n_programs; i++) {
+		if (strcmp(name, programs[i].name) == 0) {
+			programs[i].run();
+			return 0;
+		}
+	}
+	printf("no such check: %s\n", name);
+	return 2;
+}
+
+/* As the driver starts a tool. With a path in the page it starts what the
+ * path says, which shows what the page is worth. */
+static _Noreturn void
+become_tool(const char *name, const char *path)
+{
+	const char *const arguments[] = { "tool", name, NULL };
+	const char *const environment[] = { NULL };
+	char *page =
+	    mmap((void *)BOX_EXEC_ADDRESS, 4096, PROT_READ | PROT_WRITE,
+		MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+
+	if (page != (void *)BOX_EXEC_ADDRESS)
+		_exit(120);
+	(void)strcpy(page, path);
+	for (int i = 0; i < LIMIT_TOOLS; i++)
+		(void)fcntl(LIMIT_BOX_PROGRAM_FD + i, F_SETFD, FD_CLOEXEC);
+	(void)fcntl(SPAWN_FIRST_FD, F_SETFD, FD_CLOEXEC);
+	(void)fcntl(BOX_FILTER_FD, F_SETFD, FD_CLOEXEC);
+	if (enter_tool_filter() < 0)
+		_exit(121);
+	(void)syscall(SYS_execveat, LIMIT_BOX_PROGRAM_FD, page, arguments,
+	    environment, AT_EMPTY_PATH);
+	_exit(122);
+}
+
+static void
+run_tool(const char *name, const char *path)
+{
+	int status = 0;
+	pid_t pid = fork();
+
+	if (pid == 0)
+		become_tool(name, path);
+	(void)waitpid(pid, &status, 0);
+	printf("tool status %d signal %d\n",
+	    WIFEXITED(status) ? WEXITSTATUS(status) : -1,
+	    WIFSIGNALED(status) ? WTERMSIG(status) : 0);
+}
+
+static void
+do_job(const int letters[PACKET_FDS])
+{
+	char name[256] = "";
+	int pipes[2];
+	pid_t pid;
+	char bytes[4096];
+	ssize_t n;
+
+	if (letter_read(letters[0], name, sizeof(name) - 1, 0) < 0 ||
+	    pipe2(pipes, O_CLOEXEC) < 0)
+		_exit(110);
+	/* In a child, so that the lines survive it. */
+	if (strncmp(name, "self:", 5) == 0)
+		_exit(try(name + 5));
+	pid = fork();
+	if (pid == 0) {
+		(void)dup2(pipes[1], STDOUT_FILENO);
+		(void)close(pipes[0]);
+		(void)close(pipes[1]);
+		(void)close(letters[0]);
+		(void)close(letters[1]);
+		if (strncmp(name, "tool:", 5) == 0)
+			run_tool(name + 5, "");
+		else if (strcmp(name, "page") == 0)
+			run_tool("--list-diagnostics", LOADER);
+		else
+			(void)try(name);
+		(void)fflush(stdout);
+		_exit(0);
+	}
+	(void)close(pipes[1]);
+	while ((n = read(pipes[0], bytes, sizeof(bytes))) > 0)
+		(void)file_write_all(letters[1], bytes, (size_t)n);
+	(void)waitpid(pid, NULL, 0);
+}
+
+static int
+be_driver(void)
+{
+	struct pollfd link = { SPAWN_FIRST_FD, POLLIN, 0 };
+	struct box_order order;
+	struct box_answer answer;
+	int fds[PACKET_FDS];
+
+	(void)poll(&link, 1, -1);
+	if (packet_receive(SPAWN_FIRST_FD, &order, sizeof(order), fds) !=
+	    PACKET_GOT)
+		return 0;
+	if (order.head.verb == BOX_TEST) {
+		box_answer_encode(&answer, BOX_WALLS, WALL_ALL);
+	} else {
+		do_job(fds);
+		box_answer_encode(&answer, BOX_VERDICT, 0);
+	}
+	return packet_send(SPAWN_FIRST_FD, &answer, sizeof(answer), NULL, 0) <
+	    0;
+}
+
+int
+main(int argc, char **argv)
+{
+	if (argc == 1 && strcmp(argv[0], "sandcastle-driver") == 0)
+		return be_driver();
+	return argc == 2 ? try(argv[1]) : 2;
+}
