@@ -80,7 +80,7 @@ def suites(build, only):
         path = f"{HERE}/{name}.sh"
         if os.path.exists(path):
             found.append((f"house/{name}", ["sh", path, build], 120))
-    for room in ("box", "courier", "e2e", "source"):
+    for room in ("box", "core", "courier", "e2e", "source"):
         for path in sorted(glob.glob(f"{HERE}/{room}/*_test.py")):
             name = f"{room}/" + os.path.basename(path)[:-8]
             found.append((name, [sys.executable, path], 600))

@@ -7,22 +7,14 @@
 #include "core/schedule.h"
 
 #include "base/must.h"
-#include "contract/outcome.h"
 #include "core/round.h"
+#include "core/step.h"
 
 /* A full disk is tried again after this. */
 #define JOURNAL_RETRY_MS 10000
 /* A box that the yard does not end at its limit is killed after this; a yard
  * that does not even do that is given up after the same again. */
 #define KILL_SLACK_MS 10000
-
-/* What every handler needs. */
-struct step {
-	struct schedule *schedule;
-	const struct event *event;
-	uint64_t now_ms;
-	struct actions *out;
-};
 
 void
 schedule_init(struct schedule *schedule)
@@ -35,79 +27,15 @@ schedule_init(struct schedule *schedule)
 }
 
 static void
-act(struct step *step, enum action_kind kind, uint32_t slot, uint32_t value)
-{
-	action_add(step->out, kind, slot, value);
-}
-
-static void
-note(struct step *step, uint32_t slot, enum note what)
-{
-	act(step, ACTION_NOTE, slot, what);
-}
-
-static void
-commit(struct step *step, uint32_t slot, uint32_t ops)
-{
-	step->schedule->sources[slot].committing |= ops;
-	act(step, ACTION_JOURNAL, slot, ops);
-}
-
-static void
-note_trouble(struct step *step, uint32_t slot, struct trouble before)
-{
-	const struct trouble *now = &step->schedule->sources[slot].trouble;
-
-	if (now->kind == before.kind && now->what == before.what)
-		return;
-	note(step, slot, now->kind ? NOTE_TROUBLE : NOTE_WELL);
-}
-
-/* The job of the slot has its outcome: into the outbox, then to the source.
- */
-static void
-record(struct step *step, uint32_t slot, uint32_t more_ops)
-{
-	struct source *source = &step->schedule->sources[slot];
-	struct job *job = &source->job;
-
-	must(job->state == JOB_FINISHED);
-	source->counts[job->outcome]++;
-	source->due_ms = step->now_ms;
-	note(step, slot, NOTE_OUTCOME);
-	commit(step, slot, OP_OUTCOME | more_ops);
-}
-
-static void
-release(struct step *step, uint32_t slot, enum release_reason reason)
-{
-	job_finish(&step->schedule->sources[slot].job, OUTCOME_RELEASED, reason,
-	    step->now_ms);
-	record(step, slot, 0);
-}
-
-static uint32_t
-rest_seconds(const struct step *step, uint32_t capability)
-{
-	uint64_t until = step->schedule->rests[capability].until_ms;
-
-	if (until <= step->now_ms)
-		return 0;
-	if (until - step->now_ms > LIMIT_RETRY_AFTER_S * 1000u)
-		return LIMIT_RETRY_AFTER_S;
-	return (uint32_t)((until - step->now_ms + 999) / 1000);
-}
-
-static void
 release_resting(struct step *step, uint32_t slot)
 {
 	struct job *job = &step->schedule->sources[slot].job;
-	uint32_t seconds = rest_seconds(step, job->capability);
+	uint32_t seconds = step_rest_seconds(step, job->capability);
 
 	job_finish(
 	    job, OUTCOME_RELEASED, RELEASE_CAPABILITY_RESTING, step->now_ms);
 	job->retry_after_s = seconds;
-	record(step, slot, 0);
+	step_record(step, slot, 0);
 }
 
 static void
@@ -124,7 +52,7 @@ rest(struct step *step, uint32_t capability, enum job_blame blame)
 		    (ms < LIMIT_REST_MAX_MS ? ms : LIMIT_REST_MAX_MS);
 		rest->steps += rest->steps < 8;
 	}
-	note(step, capability, NOTE_RESTING);
+	step_note(step, capability, NOTE_RESTING);
 }
 
 /* -- configuration and recovery */
@@ -153,16 +81,7 @@ on_source(struct step *step)
 		.due_ms = step->now_ms };
 	schedule->hours[slot] = (struct hour){ 0 };
 	if (!step->event->value)
-		commit(step, slot, OP_CLAIM_ID);
-}
-
-static void
-end_exchange(struct step *step, uint32_t slot)
-{
-	if (step->schedule->sources[slot].exchange == EXCHANGE_NONE)
-		return;
-	act(step, ACTION_DROP, slot, 0);
-	round_exchange_over(step->schedule, slot, step->now_ms);
+		step_commit(step, slot, OP_CLAIM_ID);
 }
 
 /* A slot is free again once nothing of its removed source is left to do. */
@@ -176,7 +95,7 @@ free_removed(struct step *step, uint32_t slot)
 	if (!source->is_removed || has_job || source->committing != 0 ||
 	    source->pending != 0)
 		return;
-	act(step, ACTION_CLEAR, slot, 0);
+	step_act(step, ACTION_CLEAR, slot, 0);
 	*source = (struct source){ 0 };
 }
 
@@ -186,10 +105,10 @@ on_remove(struct step *step)
 	uint32_t slot = step->event->slot;
 	struct source *source = &step->schedule->sources[slot];
 
-	end_exchange(step, slot);
+	step_end_exchange(step, slot);
 	source->is_removed = true;
 	if (source->job.state == JOB_HELD)
-		release(step, slot, RELEASE_STOPPING);
+		step_release(step, slot, RELEASE_STOPPING);
 	free_removed(step, slot);
 }
 
@@ -206,239 +125,7 @@ on_found(struct step *step)
 	if (source->job.state == JOB_FINISHED)
 		return;
 	job_recover(&source->job, step->event->value, step->now_ms);
-	record(step, slot, source->job.crashes > crashes ? OP_CRASH : 0);
-}
-
-/* -- exchanges */
-
-static void
-on_opened(struct step *step)
-{
-	uint32_t slot = step->event->slot;
-	struct source *source = &step->schedule->sources[slot];
-	struct trouble before = source->trouble;
-	uint32_t result = step->event->value;
-
-	if (source->exchange != EXCHANGE_OPENING)
-		return;
-	if (result != KEEP_RESULT_OK) {
-		round_exchange_over(step->schedule, slot, step->now_ms);
-		if (result == KEEP_RESULT_BUSY || result == KEEP_RESULT_STALE)
-			source_retry_soon(source, step->now_ms);
-		else
-			source_skip(source,
-			    (struct trouble){ TROUBLE_KEEP, result },
-			    step->now_ms);
-		note_trouble(step, slot, before);
-		return;
-	}
-	if (source->job.state == JOB_FINISHED) {
-		uint32_t ms = job_deadline_ms(&source->job);
-
-		source->exchange = EXCHANGE_RESULT;
-		source->deadline_ms = step->now_ms + ms;
-		act(step, ACTION_DELIVER, slot, ms);
-		return;
-	}
-	source->asked = schedule_askable(step->schedule, source, step->now_ms);
-	if (source->asked == 0 || step->schedule->drain != DRAIN_NOT ||
-	    step->schedule->is_busy) {
-		end_exchange(step, slot);
-		source->due_ms = step->now_ms;
-		return;
-	}
-	source->exchange = EXCHANGE_CLAIM;
-	source->deadline_ms = step->now_ms + LIMIT_CLAIM_MS;
-	act(step, ACTION_CLAIM, slot, source->asked);
-}
-
-static bool
-can_start(const struct step *step, uint32_t capability)
-{
-	const struct schedule *schedule = step->schedule;
-
-	return schedule->running == SLOT_NONE && schedule->yard_is_up &&
-	    schedule->drain == DRAIN_NOT &&
-	    (schedule->usable & 1u << capability) != 0 &&
-	    schedule->rests[capability].until_ms <= step->now_ms;
-}
-
-static void
-start(struct step *step, uint32_t slot, uint32_t more_ops)
-{
-	struct source *source = &step->schedule->sources[slot];
-
-	must(step->schedule->running == SLOT_NONE);
-	step->schedule->running = slot;
-	step->schedule->kill_ms = 0;
-	source->job.state = JOB_STARTING;
-	commit(step, slot, OP_START | more_ops);
-}
-
-/* A claim brought a job, or what was meant as one. */
-static void
-take(struct step *step, uint32_t slot)
-{
-	struct schedule *schedule = step->schedule;
-	struct source *source = &schedule->sources[slot];
-	struct job *job = &source->job;
-
-	job_take(job, step->event->answer, source->rule.capabilities,
-	    source->asked, step->now_ms);
-	if (job->reason == RELEASE_CAPABILITY_RESTING)
-		job->retry_after_s = rest_seconds(step, job->capability);
-	job->suspicions = step->event->value;
-	job->crashes = (uint32_t)step->event->number;
-	schedule->turn = slot + 1;
-	if (job->state == JOB_FINISHED) {
-		record(step, slot, OP_CLAIM_ID);
-		return;
-	}
-	note(step, slot, NOTE_TAKEN);
-	if (schedule->drain != DRAIN_NOT || schedule->journal_is_full ||
-	    round_letter_bytes(schedule) > LIMIT_LETTERS_BYTES) {
-		release(step, slot,
-		    schedule->drain ? RELEASE_STOPPING : RELEASE_BUSY);
-		commit(step, slot, OP_CLAIM_ID);
-		return;
-	}
-	hour_add(&schedule->hours[slot], 0, step->now_ms);
-	if (!schedule->is_busy && can_start(step, job->capability))
-		start(step, slot, OP_TAKEN | OP_CLAIM_ID);
-	else
-		commit(step, slot, OP_TAKEN | OP_CLAIM_ID);
-}
-
-static struct trouble
-trouble_of(const struct courier_answer *answer)
-{
-	if (answer->status == COURIER_ANSWERED)
-		return (struct trouble){ TROUBLE_HTTP, answer->http_status };
-	if (answer->trouble == COURIER_TROUBLE_NONE)
-		return (struct trouble){ TROUBLE_COURIER, COURIER_CONTRACT };
-	return (struct trouble){ TROUBLE_COURIER, answer->trouble };
-}
-
-static void
-on_claim_answered(struct step *step, uint32_t slot)
-{
-	struct source *source = &step->schedule->sources[slot];
-	const struct courier_answer *answer = step->event->answer;
-	bool is_whole_200 = answer->status == COURIER_NOT_CONTRACT &&
-	    answer->http_status == 200 && answer->trouble != COURIER_CLOSED;
-
-	switch (answer->status) {
-	case COURIER_JOB:
-	case COURIER_BAD_JOB:
-		source_well(source, answer->retry_after_s, step->now_ms);
-		take(step, slot);
-		break;
-	case COURIER_NOTHING:
-		source_well(source, answer->retry_after_s, step->now_ms);
-		break;
-	default:
-		source_fail(source, trouble_of(answer), answer->retry_after_s,
-		    step->event->random, step->now_ms);
-		if (is_whole_200)
-			commit(step, slot, OP_CLAIM_ID);
-		break;
-	}
-}
-
-static void
-park(struct step *step, uint32_t slot)
-{
-	struct source *source = &step->schedule->sources[slot];
-	bool is_mismatch = step->event->answer->status == COURIER_MISMATCH;
-
-	source->parked++;
-	source->parked_bytes += source->job.body_bytes;
-	source->job.state = JOB_GONE;
-	note(step, slot, is_mismatch ? NOTE_MISMATCH : NOTE_PARKED);
-	commit(step, slot, OP_PARKED);
-}
-
-static void
-on_result_answered(struct step *step, uint32_t slot)
-{
-	struct source *source = &step->schedule->sources[slot];
-	const struct courier_answer *answer = step->event->answer;
-	uint32_t outcome = source->job.outcome;
-	enum job_fate fate = job_answer(&source->job, answer, step->now_ms);
-
-	if (fate == FATE_KEPT) {
-		source_fail(source, trouble_of(answer), answer->retry_after_s,
-		    step->event->random, step->now_ms);
-		commit(step, slot, OP_TRIED);
-		return;
-	}
-	source_well(source, answer->retry_after_s, step->now_ms);
-	if (source->job.outcome != outcome) {
-		source->counts[outcome]--;
-		source->counts[source->job.outcome]++;
-		note(step, slot, NOTE_OUTCOME);
-	}
-	if (fate == FATE_AMENDED) {
-		source->due_ms = step->now_ms;
-		commit(step, slot, OP_OUTCOME);
-	} else if (fate == FATE_PARKED) {
-		park(step, slot);
-	} else {
-		source->job.state = JOB_GONE;
-		commit(step, slot, OP_GONE);
-	}
-}
-
-static void
-on_answered(struct step *step)
-{
-	uint32_t slot = step->event->slot;
-	struct source *source = &step->schedule->sources[slot];
-	struct trouble before = source->trouble;
-	enum exchange exchange = source->exchange;
-
-	if (exchange != EXCHANGE_CLAIM && exchange != EXCHANGE_RESULT)
-		return;
-	round_exchange_over(step->schedule, slot, step->now_ms);
-	if (exchange == EXCHANGE_CLAIM)
-		on_claim_answered(step, slot);
-	else
-		on_result_answered(step, slot);
-	note_trouble(step, slot, before);
-}
-
-static void
-on_lost(struct step *step)
-{
-	uint32_t slot = step->event->slot;
-	struct source *source = &step->schedule->sources[slot];
-	struct trouble before = source->trouble;
-
-	if (source->exchange == EXCHANGE_NONE)
-		return;
-	round_exchange_over(step->schedule, slot, step->now_ms);
-	source_fail(source, (struct trouble){ TROUBLE_LOST, 0 }, 0,
-	    step->event->random, step->now_ms);
-	note_trouble(step, slot, before);
-}
-
-static void
-on_keep_down(struct step *step)
-{
-	struct schedule *schedule = step->schedule;
-
-	schedule->keep_is_up = false;
-	for (uint32_t i = 0; i < schedule->n_slots; i++) {
-		struct source *source = &schedule->sources[i];
-		struct trouble before = source->trouble;
-
-		if (source->exchange == EXCHANGE_NONE)
-			continue;
-		end_exchange(step, i);
-		source_skip(source, (struct trouble){ TROUBLE_KEEP_DOWN, 0 },
-		    step->now_ms);
-		note_trouble(step, i, before);
-	}
+	step_record(step, slot, source->job.crashes > crashes ? OP_CRASH : 0);
 }
 
 /* -- the box */
@@ -482,8 +169,8 @@ on_ended(struct step *step)
 	else if (blame == BLAME_NONE && job->outcome == OUTCOME_SUCCEEDED)
 		schedule->rests[capability] = (struct rest){ 0 };
 	if (job->reason == RELEASE_CAPABILITY_RESTING)
-		job->retry_after_s = rest_seconds(step, capability);
-	record(step, slot, blame == BLAME_SUSPECT ? OP_SUSPECT : 0);
+		job->retry_after_s = step_rest_seconds(step, capability);
+	step_record(step, slot, blame == BLAME_SUSPECT ? OP_SUSPECT : 0);
 }
 
 static uint32_t
@@ -517,17 +204,17 @@ serve_held(struct step *step)
 		if (job->state != JOB_HELD || source->committing != 0)
 			continue;
 		if (schedule->drain != DRAIN_NOT)
-			release(step, i, RELEASE_STOPPING);
+			step_release(step, i, RELEASE_STOPPING);
 		else if (schedule->rests[job->capability].until_ms >
 		    step->now_ms)
 			release_resting(step, i);
 		else if (step->now_ms - job->since_ms >= LIMIT_HELD_MS)
-			release(step, i, RELEASE_BUSY);
+			step_release(step, i, RELEASE_BUSY);
 	}
 	slot = oldest_held(schedule);
 	if (slot != SLOT_NONE &&
-	    can_start(step, schedule->sources[slot].job.capability))
-		start(step, slot, 0);
+	    step_can_start(step, schedule->sources[slot].job.capability))
+		step_start(step, slot, 0);
 }
 
 /* -- the journal */
@@ -544,16 +231,16 @@ on_committed(struct step *step)
 	if (schedule->journal_is_full) {
 		schedule->journal_is_full = false;
 		schedule->journal_retry_ms = step->now_ms;
-		note(step, slot, NOTE_JOURNAL_WELL);
+		step_note(step, slot, NOTE_JOURNAL_WELL);
 	}
 	if (source->job.state == JOB_STARTING && source->committing == 0) {
 		source->job.state = JOB_RUNNING;
 		source->job.since_ms = step->now_ms;
-		act(step, ACTION_MAKE, slot, source->job.capability);
+		step_act(step, ACTION_MAKE, slot, source->job.capability);
 	} else if (source->job.state == JOB_GONE && source->committing == 0 &&
 	    source->pending == 0) {
 		source->job = (struct job){ 0 };
-		act(step, ACTION_CLEAR, slot, 0);
+		step_act(step, ACTION_CLEAR, slot, 0);
 	}
 	free_removed(step, slot);
 }
@@ -570,13 +257,13 @@ on_uncommitted(struct step *step)
 	/* A job that could not be written down is not run. */
 	source->pending |= ops & ~(uint32_t)(OP_TAKEN | OP_START);
 	if (!schedule->journal_is_full)
-		note(step, slot, NOTE_JOURNAL_FULL);
+		step_note(step, slot, NOTE_JOURNAL_FULL);
 	schedule->journal_is_full = true;
 	schedule->journal_retry_ms = step->now_ms + JOURNAL_RETRY_MS;
 	if (ops & OP_START)
 		schedule->running = SLOT_NONE;
 	if (ops & (OP_TAKEN | OP_START))
-		release(step, slot, RELEASE_BUSY);
+		step_release(step, slot, RELEASE_BUSY);
 }
 
 static void
@@ -590,7 +277,7 @@ retry_journal(struct step *step)
 		uint32_t ops = schedule->sources[i].pending;
 
 		if (ops != 0 && schedule->sources[i].committing == 0)
-			commit(step, i, ops);
+			step_commit(step, i, ops);
 	}
 }
 
@@ -606,12 +293,12 @@ on_stop(struct step *step)
 	if (drain <= schedule->drain)
 		return;
 	if (schedule->drain == DRAIN_NOT)
-		note(step, SLOT_NONE, NOTE_DRAINING);
+		step_note(step, SLOT_NONE, NOTE_DRAINING);
 	schedule->drain_ms = step->now_ms;
 	schedule->drain = drain;
 	for (uint32_t i = 0; i < schedule->n_slots; i++) {
 		if (schedule->sources[i].job.state == JOB_ASKING)
-			end_exchange(step, i);
+			step_end_exchange(step, i);
 	}
 }
 
@@ -645,11 +332,11 @@ guard_box(struct step *step)
 		return;
 	if (schedule->kill_ms == 0) {
 		schedule->kill_ms = step->now_ms;
-		act(step, ACTION_KILL, schedule->running, 0);
+		step_act(step, ACTION_KILL, schedule->running, 0);
 	} else if (!schedule->has_exited) {
-		note(step, SLOT_NONE, NOTE_YARD_STUCK);
+		step_note(step, SLOT_NONE, NOTE_YARD_STUCK);
 		schedule->has_exited = true;
-		act(step, ACTION_EXIT, SLOT_NONE, 1);
+		step_act(step, ACTION_EXIT, SLOT_NONE, 1);
 	}
 }
 
@@ -671,8 +358,8 @@ expire(struct step *step)
 		    step->now_ms - source->job.finished_ms >=
 			schedule->limits.result_ttl_ms) {
 			source->job.state = JOB_GONE;
-			note(step, i, NOTE_EXPIRED);
-			commit(step, i, OP_GONE);
+			step_note(step, i, NOTE_EXPIRED);
+			step_commit(step, i, OP_GONE);
 		}
 	}
 }
@@ -719,7 +406,7 @@ settle(struct step *step)
 	round_ask(schedule, step->event->random, step->now_ms, step->out);
 	if (!schedule->has_exited && is_drained(step)) {
 		schedule->has_exited = true;
-		act(step, ACTION_EXIT, SLOT_NONE, 0);
+		step_act(step, ACTION_EXIT, SLOT_NONE, 0);
 	}
 }
 
@@ -757,16 +444,16 @@ handle(struct step *step)
 		schedule->keep_is_up = true;
 		break;
 	case EVENT_KEEP_DOWN:
-		on_keep_down(step);
+		exchange_keep_down(step);
 		break;
 	case EVENT_OPENED:
-		on_opened(step);
+		exchange_opened(step);
 		break;
 	case EVENT_ANSWERED:
-		on_answered(step);
+		exchange_answered(step);
 		break;
 	case EVENT_LOST:
-		on_lost(step);
+		exchange_lost(step);
 		break;
 	case EVENT_LETTER:
 		if (source->exchange == EXCHANGE_CLAIM)
