@@ -77,16 +77,19 @@ state_words(const char *state)
 }
 
 static void
-print_head(const struct status_file *s, int64_t now)
+print_head(const struct status_file *s, bool is_old, int64_t now)
 {
 	char time[24];
 
-	(void)printf("sandcastle is %s: process %lld, generation %lld",
-	    s->state, (long long)s->pid, (long long)s->generation);
+	(void)printf("sandcastle %s %s: process %lld, generation %lld",
+	    is_old ? "was" : "is", s->state, (long long)s->pid,
+	    (long long)s->generation);
 	if (strcmp(s->keep, "up") != 0)
 		(void)printf(", keep is %s", s->keep);
 	if (strcmp(s->yard, "up") != 0)
 		(void)printf(", yard is %s", s->yard);
+	if (strcmp(s->journal, "full") == 0)
+		(void)printf(", the journal cannot be written (disk full?)");
 	(void)printf("\n");
 	if (s->has_job)
 		(void)printf("job: %s %s of %s, for %s\n", s->job_capability,
@@ -190,7 +193,7 @@ print_table(
 	if (status_file_parse(bytes, n, &status, &fault) < 0)
 		return command_fail(STATUS_FAILED, "%s: %s", path, fault.text);
 	exit_status = print_doubt(call, &status, now);
-	print_head(&status, now);
+	print_head(&status, exit_status != 0, now);
 	print_capabilities(&status);
 	print_sources(&status, now);
 	status_file_done(&status);

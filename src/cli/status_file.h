@@ -45,6 +45,7 @@ struct status_file {
 	char state[24];
 	char keep[16];
 	char yard[16];
+	char journal[16]; /* "ok" or "full" */
 	bool has_job;
 	char job_source[72];
 	char job_id[LIMIT_ID_BYTES + 4];
