@@ -423,11 +423,11 @@ turn(struct keep *keep)
 	grave_reap(&keep->grave);
 	for (size_t i = 0; i < LIMIT_COURIERS; i++)
 		attend_courier(keep, &keep->couriers[i], clock_boot_ms());
-	if (watched[WATCH_CORE].revents != 0 && keep->core == core)
-		attend_core(keep);
 	if (watched[WATCH_SUPERVISOR].revents != 0 &&
 	    attend_supervisor(keep) < 0)
 		return false;
+	if (watched[WATCH_CORE].revents != 0 && keep->core == core)
+		attend_core(keep);
 	return !(keep->is_stopping && is_idle(keep));
 }
 
