@@ -13,6 +13,7 @@
 #include "driver/image.h"
 #include "driver/job.h"
 #include "driver/magic.h"
+#include "driver/metadata.h"
 #include "driver/output.h"
 #include "driver/run.h"
 
@@ -25,16 +26,17 @@ enum {
 struct format {
 	const char *name; /* the word of the contract */
 	const char *file;
-	const char *options;
+	const char *target; /* with the options of vips' writer */
 	enum magic magic;
 };
 
 /* What is transparent becomes white in a JPEG; black would swallow the black
  * text of a transparent drawing. */
 static const struct format formats[] = {
-	{ "jpeg", "/tmp/out.jpg", "[Q=80,strip,background=255]", MAGIC_JPEG },
-	{ "webp", "/tmp/out.webp", "[Q=80,strip]", MAGIC_WEBP },
-	{ "png", "/tmp/out.png", "[strip]", MAGIC_PNG },
+	{ "jpeg", "/tmp/out.jpg", "/tmp/out.jpg[Q=80,strip,background=255]",
+	    MAGIC_JPEG },
+	{ "webp", "/tmp/out.webp", "/tmp/out.webp[Q=80,strip]", MAGIC_WEBP },
+	{ "png", "/tmp/out.png", "/tmp/out.png[strip]", MAGIC_PNG },
 };
 
 struct preview {
@@ -50,12 +52,9 @@ static enum error_code
 shrink(const struct job *job, const struct preview *preview)
 {
 	char side[24];
-	char target[64];
 
 	(void)snprintf(side, sizeof(side), "%lld", (long long)preview->size);
-	(void)snprintf(target, sizeof(target), "%s%s", preview->format->file,
-	    preview->format->options);
-	return image_shrink(job, TOOL_VIPS, target, side);
+	return image_shrink(job, TOOL_VIPS, preview->format->target, side);
 }
 
 static enum error_code
@@ -87,14 +86,24 @@ out:
 	return error;
 }
 
-/* An exit status proves nothing: is it there, of the right type and size? */
+/* An exit status proves nothing: is it there, of the right type and size, and
+ * nothing but a picture? */
 static enum error_code
-check(const struct preview *preview, const struct stat *st)
+check(const struct preview *preview, int file, int64_t max)
 {
-	if (st->st_size <= 0 ||
-	    magic_of_file(preview->format->file) != preview->format->magic)
+	enum magic magic = preview->format->magic;
+	struct stat st;
+
+	if (fstat(file, &st) < 0 || st.st_size <= 0 ||
+	    magic_of_file(preview->format->file) != magic)
 		return ERROR_BAD_CONTENT;
+	if (st.st_size > max)
+		return ERROR_OUTPUT_TOO_LARGE;
 	if (preview->width > preview->size || preview->height > preview->size)
+		return ERROR_CRASHED;
+	if (magic == MAGIC_WEBP && metadata_strip_webp(file) < 0)
+		return ERROR_CRASHED;
+	if (!metadata_is_absent(file, magic))
 		return ERROR_CRASHED;
 	return ERROR_NONE;
 }
@@ -132,7 +141,6 @@ image_preview(const struct job *job)
 	};
 	int64_t max = capability_field(job->capability->output, "data")->max;
 	cleanup_fd int file = -1;
-	struct stat st;
 	enum error_code error = image_check(JOB_FILE);
 
 	if (error == ERROR_NONE)
@@ -141,11 +149,9 @@ image_preview(const struct job *job)
 		error = measure(job, &preview);
 	if (error != ERROR_NONE)
 		return error;
-	file = open(preview.format->file, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-	if (file < 0 || fstat(file, &st) < 0)
+	file = open(preview.format->file, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+	if (file < 0)
 		return ERROR_BAD_CONTENT;
-	error = check(&preview, &st);
-	if (error == ERROR_NONE && st.st_size > max)
-		error = ERROR_OUTPUT_TOO_LARGE;
+	error = check(&preview, file, max);
 	return error == ERROR_NONE ? write_output(job, &preview, file) : error;
 }

@@ -127,25 +127,39 @@ output_null(struct output *output)
 	put(output, "null", 4);
 }
 
+static void
+put_character(struct output *output, char c)
+{
+	char escape[8];
+
+	if (c == '"' || c == '\\')
+		(void)snprintf(escape, sizeof(escape), "\\%c", c);
+	else if (c == '\n' || c == '\t')
+		(void)snprintf(
+		    escape, sizeof(escape), "\\%c", c == '\n' ? 'n' : 't');
+	else
+		(void)snprintf(escape, sizeof(escape), "\\u%04x",
+		    (unsigned int)(unsigned char)c);
+	put(output, escape, strlen(escape));
+}
+
 void
 output_text(struct output *output, const char *text, size_t n)
 {
 	put_comma(output);
 	put(output, "\"", 1);
-	for (size_t i = 0; i < n; i++) {
-		unsigned char c = (unsigned char)text[i];
-		char escape[8];
+	for (size_t i = 0; i < n;) {
+		/* Nearly all of a text needs no escape: take it in runs. */
+		size_t plain = 0;
 
-		if (c == '"' || c == '\\') {
-			escape[0] = '\\';
-			escape[1] = (char)c;
-			put(output, escape, 2);
-		} else if (c < 0x20) {
-			(void)snprintf(escape, sizeof(escape), "\\u%04x", c);
-			put(output, escape, 6);
-		} else {
-			put(output, text + i, 1);
-		}
+		while (i + plain < n && text[i + plain] != '"' &&
+		    text[i + plain] != '\\' &&
+		    (unsigned char)text[i + plain] >= 0x20)
+			plain++;
+		put(output, text + i, plain);
+		i += plain;
+		if (i < n)
+			put_character(output, text[i++]);
 	}
 	put(output, "\"", 1);
 }

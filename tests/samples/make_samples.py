@@ -104,7 +104,7 @@ def text_pdf(pages, title=None, count=None, box=b"0 0 595 842", lock=None,
     return pdf, root, extra
 
 
-def image_pdf(jpegs):
+def image_pdf(jpegs, box=b"0 0 595 842"):
     """A page for each JPEG of (bytes, width, height), and no text."""
     pdf = Pdf()
     root = pdf.add()
@@ -114,11 +114,12 @@ def image_pdf(jpegs):
         image = pdf.stream(data, b"/Type/XObject/Subtype/Image/Width %d/Height"
                            b" %d/ColorSpace/DeviceGray/BitsPerComponent 8"
                            b"/Filter/DCTDecode" % (width, height))
-        content = pdf.stream(b"q 595 0 0 842 0 0 cm /I Do Q")
+        content = pdf.stream(b"q %s 0 0 %s 0 0 cm /I Do Q" %
+                             tuple(box.split()[2:]))
         kids.append(pdf.add(
-            b"<</Type/Page/Parent %d 0 R/MediaBox[0 0 595 842]/Resources"
-            b"<</XObject<</I %d 0 R>>>>/Contents %d 0 R>>" %
-            (tree, image, content)))
+            b"<</Type/Page/Parent %d 0 R/MediaBox[%s]/Resources<</XObject"
+            b"<</I %d 0 R>>>>/Contents %d 0 R>>" %
+            (tree, box, image, content)))
     pdf.objects[root - 1] = b"<</Type/Catalog/Pages %d 0 R>>" % tree
     pdf.objects[tree - 1] = b"<</Type/Pages/Count %d/Kids[%s]>>" % (
         len(kids), b" ".join(b"%d 0 R" % kid for kid in kids))
@@ -230,10 +231,17 @@ def exif(orientation, latitude, longitude):
 
 
 def with_exif(jpeg, tiff):
-    body = b"Exif\0\0" + tiff
+    """EXIF, XMP and a comment, as cameras and programs leave them."""
     assert jpeg[:2] == b"\xff\xd8"
-    return (jpeg[:2] + b"\xff\xe1" + struct.pack(">H", len(body) + 2) + body +
-            jpeg[2:])
+    xmp = (b"http://ns.adobe.com/xap/1.0/\0<x:xmpmeta xmlns:x='adobe:ns:meta/'>"
+           b"<rdf:RDF xmlns:rdf='http://www.w3.org/1999/02/22-rdf-syntax-ns#'>"
+           b"<rdf:Description xmlns:dc='http://purl.org/dc/elements/1.1/' "
+           b"dc:creator='A. Thorsen'/></rdf:RDF></x:xmpmeta>")
+    segments = [(0xE1, b"Exif\0\0" + tiff), (0xE1, xmp),
+                (0xFE, b"taken by A. Thorsen")]
+    return jpeg[:2] + b"".join(
+        struct.pack(">BBH", 255, marker, len(body) + 2) + body
+        for marker, body in segments) + jpeg[2:]
 
 
 # -- the sets ----------------------------------------------------------------
@@ -288,7 +296,11 @@ def make_scans(room):
     scan = room.get("scan.jpg")
     room.put("scan.pdf", image_pdf([(scan, width, height)]))
     room.put("truncated.jpg", scan[:len(scan) // 2])
-    room.drop("scan.pgm")
+    # As a camera held upright writes it: lying down, and a note to turn it.
+    room.run("vips", "rot", "scan.pgm", "lying.jpg[Q=40,strip]", "d270")
+    room.put("turned.jpg", with_exif(room.get("lying.jpg"),
+                                     exif(6, 59.9094, 10.7461)))
+    room.drop("scan.pgm", "lying.jpg")
 
 
 def make_pictures(room):
@@ -333,9 +345,15 @@ def make_large(room):
     room.put("pages200.pdf", pdf.write(root))
     small = Room(os.path.join(os.path.dirname(os.path.abspath(__file__)),
                               "files"))
-    scan = small.get("scan.jpg")
-    width, height = struct.unpack(">II", small.get("page.png")[16:24])
-    room.put("scan3.pdf", image_pdf([(scan, width, height)] * 3))
+    room.put("crop.jpg", small.get("scan.jpg"))
+    room.run("vips", "crop", "crop.jpg", "line.jpg[Q=60,strip]", "0", "0",
+             "827", "240")
+    # More pages than are read by OCR; each is quick.
+    room.put("scans.pdf", image_pdf([(room.get("line.jpg"), 827, 260)] * 22,
+                                    b"0 0 595 187"))
+    room.drop("crop.jpg", "line.jpg")
+    pdf, root, _ = text_pdf([[]], box=b"0 0 200000 200000")
+    room.put("huge_blank.pdf", pdf.write(root))
     # 5 MiB of text: more than one job gives back.
     page = [("%05d " % i) + "barge " * 200 for i in range(900)]
     pdf, root, _ = text_pdf([page] * 5, box=b"0 0 4000 9000", size=6, top=8900)

@@ -350,7 +350,7 @@ static void
 test_output(void **state)
 {
 	static const char json[] =
-	    "{\"pages\":[\"a\\\"b\\\\c\\u000ad\\u0009\",\"\"],\"n\":-3,"
+	    "{\"pages\":[\"a\\\"b\\\\c\\nd\\t\",\"\"],\"n\":-3,"
 	    "\"c\":96.4,\"d\":0.0,\"t\":true,\"x\":null,\"e\":[]}";
 	char got[256] = "";
 	struct output output;
