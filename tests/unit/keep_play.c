@@ -103,16 +103,33 @@ play_dial(bool twice)
 }
 
 static bool
+ends_well(pid_t child)
+{
+	int status = -1;
+
+	return waitpid(child, &status, 0) == child && status == 0;
+}
+
+static bool
 shell_runs(void)
 {
 	pid_t child = fork();
-	int status = -1;
 
 	if (child == 0) {
 		(void)execl("/bin/sh", "sh", "-c", "exit 0", NULL);
 		_exit(9);
 	}
-	return waitpid(child, &status, 0) == child && status == 0;
+	return ends_well(child);
+}
+
+static bool
+makes_namespace(void)
+{
+	pid_t child = fork();
+
+	if (child == 0)
+		_exit(unshare(CLONE_NEWUSER) == 0 ? 0 : 1);
+	return ends_well(child);
 }
 
 static bool
@@ -165,7 +182,7 @@ stage_try_walls(void)
 	fell = (uint32_t)listens() << WALL_LISTEN |
 	    (uint32_t)shell_runs() << WALL_SHELL |
 	    (uint32_t)makes_file() << WALL_NEW_FILE |
-	    (uint32_t)(unshare(CLONE_NEWUSER) == 0) << WALL_NAMESPACE |
+	    (uint32_t)makes_namespace() << WALL_NAMESPACE |
 	    (uint32_t)reads_memory(child) << WALL_READ_MEMORY |
 	    (uint32_t)traces(child) << WALL_PTRACE |
 	    (uint32_t)(syscall(SYS_keyctl, 0, -3, 0) >= 0) << WALL_KEYS;
