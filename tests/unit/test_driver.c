@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC
  *
- * The driver's parts: types by first bytes, cleaned text, tables of words,
- * what poppler prints, the input's check, the output's JSON.
+ * The driver's parts: cleaned text, tables of words, what poppler prints, the
+ * input's check, the output's JSON.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,7 +16,6 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "driver/image.h"
 #include "driver/input.h"
 #include "driver/magic.h"
 #include "driver/ocr.h"
@@ -25,140 +24,6 @@
 #include "driver/prose.h"
 #include "driver/table.h"
 #include "wire/letter.h"
-
-/* -- magic -------------------------------------------------------------- */
-
-static void
-test_magic(void **state)
-{
-	static const struct {
-		const char *bytes;
-		size_t n;
-		enum magic magic;
-	} cases[] = {
-#define CASE(text, magic) { text, sizeof(text) - 1, magic }
-		CASE("", MAGIC_UNKNOWN),
-		CASE("\xFF\xD8", MAGIC_UNKNOWN),
-		CASE("\xFF\xD8\xFF", MAGIC_JPEG),
-		CASE("\x89PNG\r\n\x1A\n", MAGIC_PNG),
-		CASE("\x89PNG\n\n\x1A\n", MAGIC_UNKNOWN),
-		CASE("RIFF....WEBPVP8 ", MAGIC_WEBP),
-		CASE("RIFF....WEBPVP8L", MAGIC_WEBP),
-		CASE("RIFF....WAVEfmt ", MAGIC_OTHER),
-		CASE("XXXX....WEBPVP8 ", MAGIC_UNKNOWN),
-		CASE("II*\0", MAGIC_TIFF),
-		CASE("MM\0*", MAGIC_TIFF),
-		CASE("II+\0", MAGIC_TIFF),
-		CASE("II*", MAGIC_UNKNOWN),
-		CASE("GIF87a", MAGIC_GIF),
-		CASE("GIF89a", MAGIC_GIF),
-		CASE("GIF88a", MAGIC_UNKNOWN),
-		CASE("\0\0\0\x18"
-		     "ftypheic",
-		    MAGIC_HEIF),
-		CASE("\0\0\0\x18"
-		     "ftypavif",
-		    MAGIC_HEIF),
-		CASE("\0\0\0\x18"
-		     "ftypmif1",
-		    MAGIC_HEIF),
-		CASE("\0\0\0\x18"
-		     "ftypmp42",
-		    MAGIC_OTHER),
-		CASE("%PDF-1.7", MAGIC_PDF),
-		CASE("a preface\n%PDF-1.7", MAGIC_PDF),
-		CASE("PK\3\4", MAGIC_OTHER),
-		CASE("<?xml version='1.0'?><svg", MAGIC_OTHER),
-		CASE("<html><body>", MAGIC_UNKNOWN),
-		CASE("/etc/hostname\n", MAGIC_UNKNOWN),
-		CASE("P5\n1 1\n255\n ", MAGIC_UNKNOWN),
-#undef CASE
-	};
-
-	(void)state;
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		enum magic got =
-		    magic_of((const unsigned char *)cases[i].bytes, cases[i].n);
-
-		if (got != cases[i].magic)
-			fail_msg("case %zu: %d, not %d", i, (int)got,
-			    (int)cases[i].magic);
-	}
-}
-
-static void
-test_magic_far_pdf(void **state)
-{
-	unsigned char bytes[2048];
-
-	(void)state;
-	memset(bytes, ' ', sizeof(bytes));
-	memcpy(bytes + 1019, "%PDF-", 5);
-	assert_int_equal(magic_of(bytes, sizeof(bytes)), MAGIC_PDF);
-	memset(bytes, ' ', sizeof(bytes));
-	memcpy(bytes + 1020, "%PDF-", 5);
-	assert_int_equal(magic_of(bytes, sizeof(bytes)), MAGIC_UNKNOWN);
-}
-
-static void
-test_picture_heads(void **state)
-{
-	static const char png[] = "\x89PNG\r\n\x1A\n\0\0\0\x0DIHDR"
-				  "\0\0\x01\x02\0\0\0\x03";
-	static const struct {
-		const char *head;
-		uint64_t total;
-		bool is_whole;
-	} pgms[] = {
-		{ "P5\n3 2\n255\n", 11 + 6, true },
-		{ "P5\n3 2\n255\n", 11 + 5, false },
-		{ "P5\n3 2\n255\n", 11 + 7, false },
-		{ "P5\n0 2\n255\n", 11, false },
-		{ "P5\n3 2\n65535\n", 13 + 12, false },
-		{ "P6\n3 2\n255\n", 11 + 18, false },
-		{ "P5\n#c\n3 2\n255\n", 14 + 6, false },
-		{ "P5\n99999999999 2\n255\n", 21, false },
-		{ "P5\n3 2", 6, false },
-		{ "", 0, false },
-	};
-	uint32_t width = 7;
-	uint32_t height = 7;
-
-	(void)state;
-	assert_int_equal(
-	    magic_png_size((const unsigned char *)png, 23, &width, &height),
-	    -1);
-	assert_int_equal(width, 7);
-	assert_int_equal(
-	    magic_png_size((const unsigned char *)png, 24, &width, &height), 0);
-	assert_int_equal(width, 0x102);
-	assert_int_equal(height, 3);
-	for (size_t i = 0; i < sizeof(pgms) / sizeof(pgms[0]); i++)
-		assert_int_equal(
-		    magic_is_whole_pgm((const unsigned char *)pgms[i].head,
-			strlen(pgms[i].head), pgms[i].total),
-		    pgms[i].is_whole);
-}
-
-static void
-test_image_size(void **state)
-{
-	static const char *const wrong[] = { "", "\n", "in",
-		"in:", "in: ", "in: 800", "in: 800x", "in: 800x600",
-		"in: 0x600 uchar", "in: 800x0 uchar", "in: -1x600 uchar",
-		"in: 1234567890x600 uchar", "in\n: 800x600 uchar", NULL };
-	uint32_t width = 0;
-	uint32_t height = 0;
-
-	(void)state;
-	assert_int_equal(image_size_parse("/tmp/in: 800x600 uchar, 3 bands\n",
-			     &width, &height),
-	    0);
-	assert_int_equal(width, 800);
-	assert_int_equal(height, 600);
-	for (const char *const *line = wrong; *line != NULL; line++)
-		assert_int_equal(image_size_parse(*line, &width, &height), -1);
-}
 
 /* -- text --------------------------------------------------------------- */
 
@@ -621,10 +486,6 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_magic),
-		cmocka_unit_test(test_magic_far_pdf),
-		cmocka_unit_test(test_picture_heads),
-		cmocka_unit_test(test_image_size),
 		cmocka_unit_test(test_prose),
 		cmocka_unit_test(test_prose_is_cut_between_characters),
 		cmocka_unit_test(test_letters),
