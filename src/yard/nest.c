@@ -13,7 +13,6 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -39,16 +38,16 @@ put_text(const char *path, const char *text)
 	return fd < 0 ? -errno : file_write_all(fd, text, strlen(text));
 }
 
-/* -1 where there is no such switch. */
+/* Whether it is on; -1 where there is no such switch. */
 static int
 get_switch(const char *path)
 {
 	cleanup_fd int fd = open(path, O_RDONLY | O_CLOEXEC);
-	char text[16] = "";
+	char first;
 
-	if (fd < 0 || file_read_all(fd, text, sizeof(text) - 1) <= 0)
+	if (fd < 0 || file_read_all(fd, &first, 1) != 1)
 		return -1;
-	return atoi(text);
+	return first != '0';
 }
 
 /* The switches with which systems forbid user namespaces. They explain a
