@@ -108,8 +108,9 @@ do_job(const struct box_order *order, const int letters[2])
 		.deadline_ms = deadline_of(order) };
 	enum error_code error = ERROR_CRASHED;
 
-	if (copy_ticket(job.input, job.output) == 0 &&
-	    read_filter(&filter) == 0)
+	if (copy_ticket(job.input, job.output) < 0)
+		return ERROR_CRASHED;
+	if (read_filter(&filter) == 0)
 		error = input_read(&job, JOB_FILE);
 	if (error == ERROR_NONE)
 		error = jobs[order->capability](&job);
