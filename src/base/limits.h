@@ -218,8 +218,8 @@
 /* Jobs dropped or holds ended in one transaction. */
 #define LIMIT_QUEUE_BATCH 16
 /* Pages free in the database before some go back to the disk, and how many
- * then do at a time: 64 and 16 MiB. */
-#define LIMIT_QUEUE_FREE_PAGES 16384
+ * then do at a time: 32 and 16 MiB. */
+#define LIMIT_QUEUE_FREE_PAGES 8192
 #define LIMIT_QUEUE_BACK_PAGES 4096
 /* The queue's clock is saved at least so often while it runs. */
 #define LIMIT_QUEUE_CLOCK_MS (60 * 60 * 1000)

@@ -3,8 +3,8 @@
  * sandcastle-queue: a ready-made source, for whom it is easier to hand a job
  * to a queue than to answer workers himself.
  *
- * Theory of operation. One process, one thread, one poll loop over two fds:
- * the HTTP library's epoll and a signalfd. Producers hand jobs in, workers
+ * Theory of operation. One process, one thread, one loop over the HTTP
+ * library's sockets and a signalfd. Producers hand jobs in, workers
  * claim them and bring results, each with a token of its role. The books are
  * in SQLite; nothing is answered before it is durable, so the queue may be
  * killed at any moment: what was answered stands, what was not is asked again
@@ -21,7 +21,6 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -233,17 +232,12 @@ is_over(const struct queue *queue)
 static int
 run(struct queue *queue, struct fault *fault)
 {
-	struct pollfd fds[] = {
-		{ .fd = server_fd(queue->server), .events = POLLIN },
-		{ .fd = queue->signals, .events = POLLIN },
-	};
-
 	while (!is_over(queue)) {
-		int wait_ms = server_timeout_ms(queue->server);
+		int r = server_wait(queue->server, queue->signals);
 
-		if (poll(fds, 2, wait_ms) < 0 && errno != EINTR)
+		if (r < 0)
 			return fault_set(
-			    fault, FAULT_SYSTEM, "poll: %s", strerror(errno));
+			    fault, FAULT_SYSTEM, "select: %s", strerror(-r));
 		tick(queue);
 		server_run(queue->server);
 		take_signals(queue);

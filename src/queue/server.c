@@ -6,11 +6,13 @@
  */
 #include "queue/server.h"
 
+#include <errno.h>
 #include <microhttpd.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/select.h>
 #include <unistd.h>
 
 #include "base/limits.h"
@@ -25,8 +27,9 @@
 
 struct server {
 	struct MHD_Daemon *daemon;
-	int epoll;
-	bool has_closed; /* a connection, since the last run began */
+	fd_set readable;
+	fd_set writable;
+	fd_set failed;
 	struct desk desk;
 	char said[200]; /* the library's last complaint */
 };
@@ -61,7 +64,6 @@ note_connection(void *context, struct MHD_Connection *connection,
 		if (*socket_context != NULL)
 			seat_leave(&server->desk.seats, *socket_context);
 		*socket_context = NULL;
-		server->has_closed = true;
 		return;
 	}
 	info = MHD_get_connection_info(
@@ -112,7 +114,7 @@ handle(void *context, struct MHD_Connection *connection, const char *path,
 static struct MHD_Daemon *
 start_daemon(struct server *server, const struct server_settings *settings)
 {
-	const unsigned int flags = MHD_USE_EPOLL | MHD_USE_ERROR_LOG |
+	const unsigned int flags = MHD_USE_ERROR_LOG |
 	    (settings->certificate != NULL ? MHD_USE_TLS : 0);
 	/* The first entry that is END ends them: without TLS the last three
 	 * are not there. */
@@ -149,7 +151,6 @@ server_start(const struct server_settings *settings, struct server **ret_server,
     struct fault *fault)
 {
 	struct server *server = memory_new(1, sizeof(*server));
-	const union MHD_DaemonInfo *info;
 
 	server->desk.store = settings->store;
 	server->desk.max_body = settings->max_body;
@@ -164,13 +165,6 @@ server_start(const struct server_settings *settings, struct server **ret_server,
 		free(server);
 		return -1;
 	}
-	info = MHD_get_daemon_info(server->daemon, MHD_DAEMON_INFO_EPOLL_FD);
-	if (info == NULL || info->epoll_fd < 0) {
-		server_stop(server);
-		return fault_set(
-		    fault, FAULT_SYSTEM, "the server has no epoll");
-	}
-	server->epoll = info->epoll_fd;
 	*ret_server = server;
 	return 0;
 }
@@ -182,34 +176,52 @@ server_set_tokens(struct server *server, struct tokens *tokens)
 	server->desk.tokens = tokens;
 }
 
-int
-server_fd(const struct server *server)
-{
-	return server->epoll;
-}
-
-int
-server_timeout_ms(const struct server *server)
+static int
+timeout_ms(const struct server *server)
 {
 	MHD_UNSIGNED_LONG_LONG wait_ms;
 	int tick_ms = server->desk.seats.n > 0 ? TICK_MS : IDLE_TICK_MS;
 
-	/* A full house opens its door again only at the run after one has
-	 * left. */
-	if (server->has_closed)
-		return 0;
 	if (MHD_get_timeout(server->daemon, &wait_ms) == MHD_YES &&
 	    wait_ms < (MHD_UNSIGNED_LONG_LONG)tick_ms)
 		return (int)wait_ms;
 	return tick_ms;
 }
 
+/*
+ * select(2) and not the library's epoll: that one is edge-triggered and may
+ * miss the end of a stream. The limits keep every fd below FD_SETSIZE.
+ */
+int
+server_wait(struct server *server, int other)
+{
+	int wait_ms = timeout_ms(server);
+	struct timeval time = { .tv_sec = wait_ms / 1000,
+		.tv_usec = wait_ms % 1000 * 1000 };
+	int max = other;
+
+	FD_ZERO(&server->readable);
+	FD_ZERO(&server->writable);
+	FD_ZERO(&server->failed);
+	if (MHD_get_fdset2(server->daemon, &server->readable, &server->writable,
+		&server->failed, &max, FD_SETSIZE) == MHD_NO)
+		log_warning("http: an fd does not fit");
+	FD_SET(other, &server->readable);
+	if (select(max + 1, &server->readable, &server->writable,
+		&server->failed, &time) >= 0)
+		return 0;
+	FD_ZERO(&server->readable);
+	FD_ZERO(&server->writable);
+	FD_ZERO(&server->failed);
+	return errno == EINTR ? 0 : -errno;
+}
+
 void
 server_run(struct server *server)
 {
-	server->has_closed = false;
 	seats_cut(&server->desk.seats);
-	(void)MHD_run(server->daemon);
+	(void)MHD_run_from_select(server->daemon, &server->readable,
+	    &server->writable, &server->failed);
 }
 
 void

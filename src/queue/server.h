@@ -29,11 +29,11 @@ int server_start(const struct server_settings *settings,
 /* Replaces the tokens; the server owns them from now on. */
 void server_set_tokens(struct server *server, struct tokens *tokens);
 
-/* Becomes readable when server_run has something to do. */
-int server_fd(const struct server *server);
-
-/* The longest to wait before server_run, in milliseconds. */
-int server_timeout_ms(const struct server *server);
+/*
+ * Waits until server_run has something to do, the other fd is readable, or a
+ * second or so is over. 0 or -errno.
+ */
+int server_wait(struct server *server, int other);
 
 /* Does what can be done without waiting. */
 void server_run(struct server *server);

@@ -5,9 +5,7 @@
  */
 #include "queue/sql.h"
 
-#include <errno.h>
 #include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/limits.h"
@@ -17,15 +15,9 @@
 static int
 fail(struct sql *sql, int code)
 {
-	int error = sqlite3_system_errno(sql->db);
-
-	(void)snprintf(sql->trouble, sizeof(sql->trouble), "%s%s%s",
-	    sqlite3_errmsg(sql->db), error != 0 ? ": " : "",
-	    error != 0 ? strerror(error) : "");
-	return (code & 0xff) == SQLITE_FULL || error == ENOSPC ||
-		error == EDQUOT || error == EFBIG
-	    ? SQL_FULL
-	    : SQL_BROKEN;
+	(void)text_copy(
+	    sql->trouble, sizeof(sql->trouble), sqlite3_errmsg(sql->db));
+	return (code & 0xff) == SQLITE_FULL ? SQL_FULL : SQL_BROKEN;
 }
 
 int

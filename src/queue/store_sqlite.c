@@ -407,12 +407,14 @@ static int
 give_room_back(struct store *store)
 {
 	int64_t free_pages;
-	char order[64];
+	char order[96];
 	int r = sql_number(&store->sql, "PRAGMA freelist_count", &free_pages);
 
 	if (r < 0 || free_pages < LIMIT_QUEUE_FREE_PAGES)
 		return r;
-	(void)snprintf(order, sizeof(order), "PRAGMA incremental_vacuum(%d)",
+	/* The file itself shrinks when the log is written back to it. */
+	(void)snprintf(order, sizeof(order),
+	    "PRAGMA incremental_vacuum(%d);PRAGMA wal_checkpoint(TRUNCATE)",
 	    LIMIT_QUEUE_BACK_PAGES);
 	return sql_script(&store->sql, order);
 }
