@@ -145,11 +145,16 @@ listens(void)
 static bool
 makes_file(void)
 {
-	int fd = open(
-	    "/tmp/sandcastle-keep-wall", O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	char path[64];
+	int fd;
 
+	(void)snprintf(
+	    path, sizeof(path), "/tmp/sandcastle-keep-wall.%d", (int)getpid());
+	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return false;
 	(void)close(fd);
-	return fd >= 0;
+	return unlink(path) == 0;
 }
 
 static bool
