@@ -391,7 +391,6 @@ take_piece(void *context, const struct scan_piece *piece)
 	struct shape *shape = context;
 
 	if (piece->depth == 0) {
-		shape->current = -1;
 		if (piece->event == SCAN_OBJECT_BEGIN ||
 		    piece->event == SCAN_OBJECT_END)
 			return 0;

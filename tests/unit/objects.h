@@ -135,7 +135,7 @@ add_good(struct text *to, const struct field *field, enum edge edge)
 		break;
 	case FIELD_LANGUAGES:
 		text_add(to,
-		    is_most ? "[\"eng\",\"chi_sim\",\"aze_cyrillic\",\"eng\"]"
+		    is_most ? "[\"eng\",\"chi_si\",\"aze_cyrillic\",\"eng\"]"
 			    : "[\"eng\"]");
 		break;
 	case FIELD_TEXT_LIST:

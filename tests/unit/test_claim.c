@@ -401,6 +401,67 @@ test_sink_fails(void **state)
 	assert_int_equal(got.n, 6);
 }
 
+static int
+feed_text(struct claim *claim, const char *text, struct got *got)
+{
+	got->n = 0;
+	got->room = sizeof(got->input);
+	claim_init(claim, got_bytes, got);
+	return claim_feed(claim, text, strlen(text));
+}
+
+/* Where nobody can be answered any more, reading stops. */
+static void
+test_stops_early(void **state)
+{
+	static const char *const hopeless[] = { "[", "1 ", "\"", "null",
+		"{\"id\":1,", "{\"id\":{", "{\"id\":\"\"", "{\"id\":\"a b\"",
+		"{\"id\":\"a\",\"id\":", "{]" };
+	static const char *const hopeful[] = { "{\"lease\":1,", "{\"more\":7,",
+		"{\"input\":[", "{\"capability\":{",
+		"{\"lease\":\"a\",\"lease\":" };
+	struct claim claim;
+	struct got got;
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(hopeless); i++) {
+		assert_int_equal(feed_text(&claim, hopeless[i], &got), -1);
+		assert_int_equal(claim_feed(&claim, "}", 1), -1);
+		assert_int_equal(claim_finish(&claim), CLAIM_NOT_CONTRACT);
+	}
+	for (size_t i = 0; i < COUNT(hopeful); i++)
+		assert_int_equal(feed_text(&claim, hopeful[i], &got), 0);
+}
+
+/* What is known to be no job is not stored, and has no capability. */
+static void
+test_bad_job_stores_nothing(void **state)
+{
+	struct claim claim;
+	struct got got;
+
+	(void)state;
+	assert_int_equal(
+	    feed_text(
+		&claim, "{\"id\":\"a\",\"more\":1,\"input\":{\"x\":1}}", &got),
+	    0);
+	assert_int_equal(claim_finish(&claim), CLAIM_BAD_JOB);
+	assert_int_equal(got.n, 0);
+	assert_int_equal(claim.capability, CAPABILITY_NONE);
+}
+
+static void
+test_no_sink(void **state)
+{
+	static const char text[] = "{\"id\":\"a\"," REST "}";
+	struct claim claim;
+
+	(void)state;
+	claim_init(&claim, NULL, NULL);
+	assert_int_equal(claim_feed(&claim, text, sizeof(text) - 1), 0);
+	assert_int_equal(claim_finish(&claim), CLAIM_JOB);
+}
+
 /* Random members around a random input: the sink gets that slice exactly. */
 static size_t
 put_random_value(char *to, size_t room, int depth)
@@ -483,6 +544,9 @@ main(void)
 		cmocka_unit_test(test_too_many_members),
 		cmocka_unit_test(test_depth),
 		cmocka_unit_test(test_sink_fails),
+		cmocka_unit_test(test_stops_early),
+		cmocka_unit_test(test_bad_job_stores_nothing),
+		cmocka_unit_test(test_no_sink),
 		cmocka_unit_test(test_input_is_a_slice),
 		cmocka_unit_test(test_write),
 	};

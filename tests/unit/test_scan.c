@@ -359,6 +359,45 @@ test_every_byte_in_a_string(void **state)
 	}
 }
 
+static size_t
+put_escape(char *to, size_t size, uint32_t c)
+{
+	if (c < 0x10000)
+		return (size_t)snprintf(to, size, "\"\\u%04x\"", c);
+	c -= 0x10000;
+	return (size_t)snprintf(to, size, "\"\\u%04X\\u%04X\"",
+	    0xD800 + (c >> 10), 0xDC00 + (c & 0x3FF));
+}
+
+/* Every character by number: what is told is its UTF-8. */
+static void
+test_every_escape(void **state)
+{
+	char text[16];
+	struct run run;
+
+	(void)state;
+	for (uint32_t c = 1; c <= 0x10FFFF; c += c < 0x3000 ? 1 : 37) {
+		size_t n = put_escape(text, sizeof(text), c);
+		const unsigned char *told;
+		uint32_t back;
+
+		if (c >= 0xD800 && c <= 0xDFFF)
+			continue;
+		run_scan(&run, text, n, CUT_WHOLE);
+		assert_int_equal(run.result, SCAN_OK);
+		told = (unsigned char *)strchr(run.story.text, ' ') + 1;
+		back = told[0] < 0x80 ? told[0]
+		    : told[0] < 0xE0  ? told[0] & 0x1Fu
+		    : told[0] < 0xF0  ? told[0] & 0x0Fu
+				      : told[0] & 0x07u;
+		while ((*++told & 0xC0) == 0x80)
+			back = back << 6 | (*told & 0x3Fu);
+		assert_int_equal(*told, '\n');
+		assert_true(c == '\n' || back == c);
+	}
+}
+
 static void
 test_result_texts(void **state)
 {
@@ -382,6 +421,7 @@ main(void)
 		cmocka_unit_test(test_lower_depth),
 		cmocka_unit_test(test_failure_stays),
 		cmocka_unit_test(test_every_byte_in_a_string),
+		cmocka_unit_test(test_every_escape),
 		cmocka_unit_test(test_result_texts),
 	};
 

@@ -421,6 +421,7 @@ static const struct field sample[] = {
 	    .max_items = 3 },
 	{ .name = "number", .type = FIELD_NUMBER, .min = -1, .max = 1 },
 	{ .name = "text", .type = FIELD_TEXT, .min = 2, .max = 4 },
+	{ .name = "texts", .type = FIELD_TEXT_LIST, .max = 4, .max_items = 2 },
 	{ .type = FIELD_END },
 };
 
@@ -483,6 +484,13 @@ test_words(void **state)
 		{ "{\"text\":\"\\u20acxy\"}", SHAPE_WRONG, "is too long" },
 		{ "{\"text\":\"ab\",\"t\\u0065xt\":\"ab\"}", SHAPE_WRONG,
 		    "text: is there twice" },
+		{ "{\"texts\":[\"abc\",\"d\"],\"text\":\"abcd\","
+		  "\"list\":[0,0,0]}",
+		    SHAPE_OK, "" },
+		{ "{\"list\":[0,0,0],\"text\":\"abcd\","
+		  "\"texts\":[\"abc\",\"d\"]}",
+		    SHAPE_OK, "" },
+		{ "{\"texts\":[\"abc\",\"de\"]}", SHAPE_WRONG, "too long" },
 		{ "{\"evil\\n\":1}", SHAPE_WRONG,
 		    "a field that is not of the list" },
 	};
@@ -491,6 +499,9 @@ test_words(void **state)
 	for (size_t i = 0; i < COUNT(cases); i++)
 		expect_text(
 		    sample, cases[i].json, cases[i].result, cases[i].wrong);
+	/* no field is named where none is at fault */
+	expect_text(sample, "[]", SHAPE_WRONG, "is not an object");
+	assert_string_equal(shape.wrong, "is not an object");
 }
 
 struct got {
