@@ -12,7 +12,8 @@
 
 #include "base/text.h"
 
-#define KEY_PATH_BYTES 160
+/* A step for each level that a file may have, so that no path is cut. */
+#define KEY_PATH_BYTES ((LIMIT_CONFIG_DEPTH + 2) * REPORT_QUOTE_BYTES)
 
 void
 report_init(
@@ -65,6 +66,9 @@ put_line(struct report *report, struct report_place place, const char *key,
 	    place.column, key, key[0] != '\0' ? ": " : "");
 	if (n > 0 && (size_t)n < size)
 		(void)vsnprintf(line + n, size - (size_t)n, format, arguments);
+	/* A line that was cut may end in the middle of a character. */
+	for (size_t end = strlen(line); end > 0 && !text_is_utf8(line, end);)
+		line[--end] = '\0';
 }
 
 void
