@@ -15,11 +15,10 @@ sys.path[:0] = [HERE, os.path.join(HERE, "..", "source")]
 import tap
 from attacks import noise_png
 from castle import Castle
-from sources import Authority, Honest, Server
+from sources import Honest, Server
 from tap import eventually
-from thread_test import png, start
+from thread_test import AUTHORITY, png, start
 
-AUTHORITY = Authority()
 SMALL = {"data": base64.b64encode(png(60, 40)).decode(), "size": 32}
 # About half a second of work in the box.
 LARGE = {"data": base64.b64encode(noise_png(2400, 2000)).decode(),

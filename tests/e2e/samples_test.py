@@ -56,8 +56,11 @@ class Room:
         self.configure()
 
     def configure(self, capabilities=""):
-        self.castle.configure("sources: {}\n" + (
-            "capabilities:\n" + capabilities if capabilities else ""))
+        text = "sources:\n" + self.castle.source_config(
+            "test", "https://source.invalid", ["image.preview"])
+        if capabilities:
+            text += "capabilities:\n" + capabilities
+        self.castle.configure(text)
 
     def attempt(self, capability, name, options=()):
         """Gives "succeeded" and the output, or the error code and None."""
