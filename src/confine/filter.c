@@ -63,6 +63,10 @@ filter_compile(const struct filter_rule *rules, size_t n_rules,
 		return fault_set(fault, FAULT_SYSTEM, "seccomp: no filter");
 	r = seccomp_attr_set(
 	    context, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS);
+	/* A binary tree: entered in half the time of a chain, as the kernel
+	 * tries every call number on a new filter. */
+	if (r == 0)
+		r = seccomp_attr_set(context, SCMP_FLTATR_CTL_OPTIMIZE, 2);
 	for (size_t i = 0; i < n_rules && r == 0; i++)
 		r = add_rule(context, &rules[i]);
 	if (r == 0)

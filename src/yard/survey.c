@@ -7,7 +7,9 @@
 #include "yard/yard.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/utsname.h>
 #include <sys/wait.h>
 
 #include "base/log.h"
@@ -53,6 +55,21 @@ start(struct yard *yard)
 	return r;
 }
 
+/* RLIMIT_NPROC counts for each user namespace since Linux 5.14; before it
+ * boxes, and all else under this uid, would share one count. */
+static bool
+is_count_own(void)
+{
+	struct utsname kernel;
+	unsigned int major = 0;
+	unsigned int minor = 0;
+
+	if (uname(&kernel) < 0 ||
+	    sscanf(kernel.release, "%u.%u", &major, &minor) != 2)
+		return false;
+	return major > 5 || (major == 5 && minor >= 14);
+}
+
 static void
 wait_for_end(struct run *run)
 {
@@ -90,6 +107,8 @@ yard_survey(struct yard *yard, uint32_t *ret_walls)
 	}
 	if (landlock_version() < LANDLOCK_VERSION_NEEDED)
 		made &= ~(1u << WALL_LANDLOCK);
+	if (!is_count_own())
+		made &= ~(1u << WALL_LIMITS);
 	*ret_walls = run->answer.walls & made;
 	return 0;
 }

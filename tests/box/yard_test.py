@@ -7,20 +7,18 @@ import os
 import re
 import shutil
 import signal
-import socket
 import struct
-import subprocess
 import tempfile
 import time
 
 from yard import (
-    DOCUMENT_TEXT, FOREIGN, IMAGE_PREVIEW, IMAGE_TEXT, MAKE, MISSING,
-    NO_PROGRAM, NO_WALLS, OFF, ORDER, PEER_CORE, LINK, PLAIN_UID, PROBE,
-    SILENT, SOURCE, TICKET, UNMADE, USABLE, VERDICT, WALL_ALL, Yard, demote,
-    letter, memory)
+    FOREIGN, IMAGE_PREVIEW, IMAGE_TEXT, MAKE, MISSING, NO_PROGRAM, NO_WALLS,
+    OFF, ORDER, PROBE, SILENT, SOURCE, TICKET, UNMADE, USABLE, VERDICT,
+    WALL_ALL, Yard, letter, memory)
 import tap
 
-ERROR_BAD_CONTENT = 4
+ERROR_BAD_INPUT, ERROR_BAD_CONTENT = 1, 4
+LANDLOCK = 11
 ESTALE, EPERM = 116, 1
 PROBED = """sources:
   test:
@@ -330,6 +328,60 @@ def the_yard_has_left_the_host():
         assert re.search(r"^NSpid:\s+\d+\s+1$", status, re.M), status
 
 
+def injected(call, error="EPERM"):
+    """Runs the yard with one system call failing in it and its boxes."""
+    return ["strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=" + call,
+            "-e", f"inject={call}:error={error}"]
+
+
+def a_box_with_a_failed_step_runs_nothing():
+    for call, step in (("setsid", "its session"),
+                       ("sethostname", "its session"),
+                       ("capset", "dropping privileges"),
+                       ("landlock_restrict_self", "Landlock"),
+                       ("close_range", "its descriptors"),
+                       ("prlimit64", "its limits"),
+                       ("execveat", "starting init")):
+        with Yard(wrap=injected(call)).begin() as yard:
+            listing = yard.list()
+            assert (listing.walls, listing.error) == (0, EPERM), (
+                call, listing.walls, listing.error, yard.lines())
+            assert listing.usable[:3] == (NO_WALLS,) * 3, call
+            assert f"no box can be made: {step}: " in yard.lines(), \
+                (call, yard.lines())
+            assert yard.run(IMAGE_PREVIEW, b"{}").end == UNMADE
+
+
+def a_yard_that_cannot_leave_makes_no_box():
+    for call, word in (("pivot_root", "pivot_root"),
+                       ("unshare", "namespaces"),
+                       ("fsopen", "tmpfs"),
+                       ("open_tree", "sandcastle-init"),
+                       ("move_mount", "a tree of its own")):
+        with Yard(wrap=injected(call)).begin() as yard:
+            listing = yard.list()
+            assert (listing.walls, listing.error) == (0, EPERM), call
+            assert listing.usable[:3] == (NO_WALLS,) * 3, call
+            assert word in yard.lines(), (call, yard.lines())
+
+
+def a_wall_is_done_without_only_when_accepted():
+    absent = injected("landlock_create_ruleset", "ENOSYS")
+    with Yard(wrap=absent).begin() as yard:
+        listing = yard.list()
+        assert listing.walls == WALL_ALL & ~(1 << LANDLOCK), listing.walls
+        assert listing.usable[:3] == (NO_WALLS,) * 3, listing.usable
+        assert "has no Landlock: nothing is run" in yard.lines(), yard.lines()
+    with Yard(SOURCE + "accept_missing: [landlock]\n",
+              wrap=absent).begin() as yard:
+        listing = yard.list()
+        assert listing.walls == WALL_ALL & ~(1 << LANDLOCK), listing.walls
+        assert listing.usable[:3] == (USABLE,) * 3, listing.usable
+        assert "has no Landlock (accept_missing)" in yard.lines()
+        end = yard.run(IMAGE_PREVIEW, b"{}")
+        assert (end.end, end.verdict) == (VERDICT, ERROR_BAD_INPUT), end
+
+
 def main():
     tap.main([
         every_wall_stands, a_job_through_the_real_driver,
@@ -340,7 +392,9 @@ def main():
         ends_with_the_yard, stops_after_its_box, stops_at_once_when_urgent,
         another_generation_is_stale, nonsense_costs_the_link,
         a_box_cannot_say_more_than_a_verdict, many_boxes_leave_nothing,
-        the_yard_has_left_the_host,
+        the_yard_has_left_the_host, a_box_with_a_failed_step_runs_nothing,
+        a_yard_that_cannot_leave_makes_no_box,
+        a_wall_is_done_without_only_when_accepted,
     ])
 
 
