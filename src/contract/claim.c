@@ -153,8 +153,8 @@ read_word(struct claim *claim, const struct scan_piece *piece,
 	if (done == 2)
 		return mistake(claim, "is not a string");
 	if (!text_is_id(claim->token))
-		return mistake(claim,
-		    "is not 1 to 128 characters of A-Z a-z 0-9 . _ ~ : @ + / = -");
+		return mistake(
+		    claim, "is not 1 to 128 characters of A-Za-z0-9._~:@+/=-");
 	return text_copy(to, LIMIT_ID_BYTES + 1, claim->token);
 }
 

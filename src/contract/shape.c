@@ -469,10 +469,11 @@ shape_finish(struct shape *shape)
 const struct shape_value *
 shape_value(const struct shape *shape, const char *name)
 {
-	for (int i = 0; shape->fields[i].type != FIELD_END; i++) {
-		if (strcmp(shape->fields[i].name, name) == 0)
-			return &shape->values[i];
-	}
-	must(!"a field of the list");
-	return NULL;
+	int i = 0;
+
+	while (shape->fields[i].type != FIELD_END &&
+	    strcmp(shape->fields[i].name, name) != 0)
+		i++;
+	must(shape->fields[i].type != FIELD_END);
+	return &shape->values[i];
 }
