@@ -45,6 +45,7 @@ core_clear_job(struct slot *slot)
 	cleanup_fd_at(&slot->input);
 	cleanup_fd_at(&slot->output);
 	slot->row = (struct journal_row){ .bad_ms = -1 };
+	slot->committed_row = 0;
 	slot->run_ms = 0;
 }
 
@@ -115,7 +116,7 @@ write_outcome(struct core *core, uint32_t at, uint32_t ops)
 	if (ops & OP_PARKED)
 		(void)journal_park(core->journal, slot->row.row);
 	if (ops & OP_GONE)
-		(void)journal_delete(core->journal, slot->row.row);
+		(void)journal_forget(core->journal, &key, slot->row.row);
 	if (ops & (OP_SUSPECT | OP_CRASH))
 		(void)journal_suspect(
 		    core->journal, &key, slot->row.id, ops & OP_CRASH);
@@ -155,6 +156,7 @@ find_next(struct core *core, uint32_t at)
 		return;
 	core_clear_job(slot);
 	slot->row = row;
+	slot->committed_row = row.row;
 	job.capability = row.capability;
 	job.body_bytes = row.body_bytes;
 	job.since_ms = now;
@@ -168,30 +170,67 @@ find_next(struct core *core, uint32_t at)
 	core_event(core, &event);
 }
 
-/* One transaction for all journal actions of a batch. */
-static void
-perform_journal(struct core *core, const struct actions *actions)
+/* Writes the journal actions from one index to another in one transaction,
+ * and tells the scheduler. */
+static int
+write_some(
+    struct core *core, const struct actions *actions, size_t from, size_t to)
 {
-	enum event_kind kind = EVENT_COMMITTED;
-	bool has_any = false;
-
-	for (size_t i = 0; i < actions->n; i++)
-		has_any |= actions->list[i].kind == ACTION_JOURNAL;
-	if (!has_any)
-		return;
 	journal_begin(core->journal);
-	for (size_t i = 0; i < actions->n; i++) {
+	for (size_t i = from; i < to; i++) {
 		if (actions->list[i].kind == ACTION_JOURNAL)
 			write_ops(core, &actions->list[i]);
 	}
-	if (journal_commit(core->journal) < 0)
-		kind = EVENT_UNCOMMITTED;
-	for (size_t i = 0; i < actions->n; i++) {
-		const struct action *action = &actions->list[i];
+	return journal_commit(core->journal);
+}
 
-		if (action->kind == ACTION_JOURNAL)
-			core_event_slot(
-			    core, kind, action->slot, action->value);
+static void
+tell_some(struct core *core, const struct actions *actions, size_t from,
+    size_t to, bool is_written)
+{
+	for (size_t i = from; i < to; i++) {
+		const struct action *action = &actions->list[i];
+		struct slot *slot = &core->slots[action->slot];
+
+		if (action->kind != ACTION_JOURNAL)
+			continue;
+		if (is_written)
+			slot->committed_row = slot->row.row;
+		else
+			slot->row.row = slot->committed_row;
+		core_event_slot(core,
+		    is_written ? EVENT_COMMITTED : EVENT_UNCOMMITTED,
+		    action->slot, action->value);
+	}
+}
+
+/* One transaction for all; if that fails, space is made and each has one of
+ * its own, so that a result too large for what is left of the disk does not
+ * keep the others out. */
+static void
+perform_journal(struct core *core, const struct actions *actions)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < actions->n; i++)
+		n += actions->list[i].kind == ACTION_JOURNAL;
+	if (n == 0)
+		return;
+	if (write_some(core, actions, 0, actions->n) == 0) {
+		tell_some(core, actions, 0, actions->n, true);
+		return;
+	}
+	/* The log may hold what is long written back. */
+	journal_checkpoint(core->journal);
+	for (size_t i = 0; i < actions->n; i++) {
+		bool is_written;
+
+		if (actions->list[i].kind != ACTION_JOURNAL)
+			continue;
+		core->slots[actions->list[i].slot].row.row =
+		    core->slots[actions->list[i].slot].committed_row;
+		is_written = write_some(core, actions, i, i + 1) == 0;
+		tell_some(core, actions, i, i + 1, is_written);
 	}
 }
 
@@ -421,8 +460,10 @@ set_source(struct core *core, uint32_t at, uint32_t index)
 	slot->is_wanted = true;
 	slot->index = index;
 	core_event(core, &event);
-	if (is_new)
-		recover(core, at);
+	if (!is_new)
+		return;
+	recover(core, at);
+	core_event_slot(core, EVENT_READY, at, 0);
 }
 
 static void

@@ -37,6 +37,7 @@ struct slot {
 	char claim_id[LIMIT_CLAIM_ID_BYTES + 1];
 	struct courier_link link;
 	struct journal_row row; /* the job: id, lease, ticket */
+	int64_t committed_row; /* row.row as of the last commit */
 	int input; /* sealed; -1: none */
 	int output; /* -1: none, or in the journal only */
 	uint64_t run_ms; /* how long its box took */

@@ -144,7 +144,8 @@ on_result_answered(struct step *step, uint32_t slot)
 	if (fate == FATE_KEPT) {
 		source_fail(source, trouble_of(answer), answer->retry_after_s,
 		    step->event->random, step->now_ms);
-		step_commit(step, slot, OP_TRIED);
+		if (!(source->pending & OP_OUTCOME))
+			step_commit(step, slot, OP_TRIED);
 		return;
 	}
 	source_well(source, answer->retry_after_s, step->now_ms);
@@ -159,8 +160,7 @@ on_result_answered(struct step *step, uint32_t slot)
 	} else if (fate == FATE_PARKED) {
 		park(step, slot);
 	} else {
-		source->job.state = JOB_GONE;
-		step_commit(step, slot, OP_GONE);
+		step_gone(step, slot);
 	}
 }
 

@@ -341,7 +341,7 @@ journal_put_outcome(struct journal *journal, const struct journal_key *key,
 {
 	uint64_t n = letter < 0 ? 0 : row->body_bytes;
 
-	if (row->row != 0 && journal_delete(journal, row->row) < 0)
+	if (journal_forget(journal, key, row->row) < 0)
 		return -1;
 	if (run(journal,
 		"INSERT INTO outbox VALUES(NULL,?,?,?,?,?,?,?,?,?,?,?,?,-1,0,"
@@ -355,13 +355,11 @@ journal_put_outcome(struct journal *journal, const struct journal_key *key,
 	row->row = sqlite3_last_insert_rowid(journal->db);
 	if (n > 0 && put_body(journal, row->row, letter, n) < 0)
 		return -1;
-	if (row->outcome != OUTCOME_RELEASED)
-		(void)run(journal,
-		    "DELETE FROM suspects WHERE source = ? AND origin = ? AND "
-		    "id = ?",
-		    "kt", key, row->id);
-	return run(journal, "DELETE FROM held WHERE source = ? AND origin = ?",
-	    "k", key);
+	if (row->outcome == OUTCOME_RELEASED)
+		return 0;
+	return run(journal,
+	    "DELETE FROM suspects WHERE source = ? AND origin = ? AND id = ?",
+	    "kt", key, row->id);
 }
 
 int
@@ -382,9 +380,12 @@ journal_park(struct journal *journal, int64_t row)
 }
 
 int
-journal_delete(struct journal *journal, int64_t row)
+journal_forget(
+    struct journal *journal, const struct journal_key *key, int64_t row)
 {
-	return run(journal, "DELETE FROM outbox WHERE row = ?", "i", row);
+	(void)run(journal, "DELETE FROM outbox WHERE row = ?", "i", row);
+	return run(journal, "DELETE FROM held WHERE source = ? AND origin = ?",
+	    "k", key);
 }
 
 int

@@ -78,7 +78,10 @@ int journal_put_outcome(struct journal *journal, const struct journal_key *key,
     struct journal_row *row, int letter);
 int journal_set_tried(struct journal *journal, const struct journal_row *row);
 int journal_park(struct journal *journal, int64_t row);
-int journal_delete(struct journal *journal, int64_t row);
+/* The source has the result, or will never: out of outbox (unless row is 0)
+ * and held. */
+int journal_forget(
+    struct journal *journal, const struct journal_key *key, int64_t row);
 /* One suspicion, or one crash, more of an id. */
 int journal_suspect(struct journal *journal, const struct journal_key *key,
     const char *id, bool is_crash);

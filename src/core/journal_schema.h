@@ -7,14 +7,16 @@
 
 #define JOURNAL_VERSION 1
 
-/* max_page_count: LIMIT_JOURNAL_BYTES in pages of 4 KiB. */
-#define JOURNAL_SETTINGS             \
-	"PRAGMA journal_mode=WAL;"   \
-	"PRAGMA synchronous=FULL;"   \
-	"PRAGMA secure_delete=ON;"   \
-	"PRAGMA temp_store=MEMORY;"  \
-	"PRAGMA trusted_schema=OFF;" \
-	"PRAGMA cell_size_check=ON;" \
+/* max_page_count: LIMIT_JOURNAL_BYTES in pages of 4 KiB. The log is written
+ * back early: on a full disk it must not be what fills it. */
+#define JOURNAL_SETTINGS                 \
+	"PRAGMA journal_mode=WAL;"       \
+	"PRAGMA synchronous=FULL;"       \
+	"PRAGMA secure_delete=ON;"       \
+	"PRAGMA temp_store=MEMORY;"      \
+	"PRAGMA trusted_schema=OFF;"     \
+	"PRAGMA cell_size_check=ON;"     \
+	"PRAGMA wal_autocheckpoint=128;" \
 	"PRAGMA max_page_count=1048576;"
 
 #define JOURNAL_SCHEMA                                                       \

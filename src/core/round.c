@@ -85,7 +85,7 @@ round_ready_ms(struct schedule *schedule, uint32_t slot, uint64_t now_ms)
 	uint32_t cap = source->rule.max_jobs_per_hour;
 	uint64_t ready;
 
-	if (!source->is_used || source->is_removed || !schedule->keep_is_up ||
+	if (!source->is_ready || source->is_removed || !schedule->keep_is_up ||
 	    source->exchange != EXCHANGE_NONE)
 		return TIME_NEVER;
 	if (source->job.state == JOB_FINISHED)

@@ -125,7 +125,11 @@ on_found(struct step *step)
 	if (source->job.state == JOB_FINISHED)
 		return;
 	job_recover(&source->job, step->event->value, step->now_ms);
-	step_record(step, slot, source->job.crashes > crashes ? OP_CRASH : 0);
+	step_record(step, slot,
+	    source->job.crashes > crashes &&
+		    source->job.outcome == OUTCOME_RELEASED
+		? OP_CRASH
+		: 0);
 }
 
 /* -- the box */
@@ -170,6 +174,9 @@ on_ended(struct step *step)
 		schedule->rests[capability] = (struct rest){ 0 };
 	if (job->reason == RELEASE_CAPABILITY_RESTING)
 		job->retry_after_s = step_rest_seconds(step, capability);
+	/* One that is given up is not offered again. */
+	if (job->outcome != OUTCOME_RELEASED)
+		blame = BLAME_NONE;
 	step_record(step, slot, blame == BLAME_SUSPECT ? OP_SUSPECT : 0);
 }
 
@@ -219,6 +226,16 @@ serve_held(struct step *step)
 
 /* -- the journal */
 
+static bool
+has_pending(const struct schedule *schedule)
+{
+	for (uint32_t i = 0; i < schedule->n_slots; i++) {
+		if (schedule->sources[i].pending != 0)
+			return true;
+	}
+	return false;
+}
+
 static void
 on_committed(struct step *step)
 {
@@ -226,12 +243,15 @@ on_committed(struct step *step)
 	struct schedule *schedule = step->schedule;
 	struct source *source = &schedule->sources[slot];
 
+	bool was_pending = (source->pending & step->event->value) != 0;
+
 	source->committing &= ~step->event->value;
 	source->pending &= ~step->event->value;
-	if (schedule->journal_is_full) {
+	if (schedule->journal_is_full && !has_pending(schedule)) {
 		schedule->journal_is_full = false;
-		schedule->journal_retry_ms = step->now_ms;
 		step_note(step, slot, NOTE_JOURNAL_WELL);
+	} else if (schedule->journal_is_full && was_pending) {
+		schedule->journal_retry_ms = step->now_ms;
 	}
 	if (source->job.state == JOB_STARTING && source->committing == 0) {
 		source->job.state = JOB_RUNNING;
@@ -357,9 +377,8 @@ expire(struct step *step)
 		    source->committing == 0 &&
 		    step->now_ms - source->job.finished_ms >=
 			schedule->limits.result_ttl_ms) {
-			source->job.state = JOB_GONE;
 			step_note(step, i, NOTE_EXPIRED);
-			step_commit(step, i, OP_GONE);
+			step_gone(step, i);
 		}
 	}
 }
@@ -434,6 +453,9 @@ handle(struct step *step)
 		source->parked = event->value;
 		source->parked_bytes = event->number;
 		break;
+	case EVENT_READY:
+		source->is_ready = true;
+		break;
 	case EVENT_FOUND:
 		on_found(step);
 		break;
@@ -498,8 +520,9 @@ source_wake_ms(struct schedule *schedule, uint32_t slot, uint64_t now_ms)
 	uint64_t wake = round_ready_ms(schedule, slot, now_ms);
 	uint64_t also = TIME_NEVER;
 
-	/* One that is due but waits for another's answer. */
-	if (wake <= now_ms)
+	/* One that is due waits for another's answer, or became due since the
+	 * last step. */
+	if (wake <= now_ms && schedule->waiting != SLOT_NONE)
 		wake = TIME_NEVER;
 	if (source->exchange != EXCHANGE_NONE)
 		also = source->deadline_ms;
@@ -514,20 +537,17 @@ uint64_t
 schedule_wake_ms(struct schedule *schedule, uint64_t now_ms)
 {
 	uint64_t wake = kill_due_ms(schedule);
-	bool has_pending = false;
-
 #define SOONER(ms) ((ms) < wake ? (ms) : wake)
 	for (uint32_t i = 0; i < schedule->n_slots; i++) {
 		wake = SOONER(source_wake_ms(schedule, i, now_ms));
-		has_pending |= schedule->sources[i].pending != 0;
 	}
 	if (schedule->waiting != SLOT_NONE)
 		wake = SOONER(schedule->waiting_since_ms + schedule->budget_ms);
-	if (has_pending)
+	if (schedule->journal_is_full && has_pending(schedule))
 		wake = SOONER(schedule->journal_retry_ms);
 	if (schedule->drain == DRAIN_NOW)
 		wake = SOONER(schedule->drain_ms + LIMIT_STOP_MS);
-	else if (schedule->drain == DRAIN_FINISH && has_pending)
+	else if (schedule->drain == DRAIN_FINISH && schedule->journal_is_full)
 		wake = SOONER(
 		    schedule->drain_ms + schedule->limits.drain_timeout_ms);
 	if (round_must_watch(schedule))

@@ -25,6 +25,7 @@ enum event_kind {
 	EVENT_REMOVE, /* slot */
 	EVENT_RAN, /* slot; number: age in ms of a run to count */
 	EVENT_PARKED, /* slot; value rows of number bytes are parked */
+	EVENT_READY, /* slot: all the journal knows of it was told */
 	EVENT_FOUND, /* slot, job from the journal; value: the core before
 			this one crashed */
 	EVENT_LIMITS, /* limits */

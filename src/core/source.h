@@ -56,6 +56,7 @@ struct trouble {
 
 struct source {
 	bool is_used;
+	bool is_ready; /* what the journal knows of it is in */
 	bool is_removed; /* no longer in the config; only its job is left */
 	struct source_rule rule;
 	struct job job;

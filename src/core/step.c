@@ -54,6 +54,17 @@ step_record(struct step *step, uint32_t slot, uint32_t more_ops)
 }
 
 void
+step_gone(struct step *step, uint32_t slot)
+{
+	struct source *source = &step->schedule->sources[slot];
+
+	source->job.state = JOB_GONE;
+	/* What could not be written down need not be any more. */
+	source->pending &= ~(uint32_t)(OP_OUTCOME | OP_TRIED);
+	step_commit(step, slot, OP_GONE);
+}
+
+void
 step_release(struct step *step, uint32_t slot, enum release_reason reason)
 {
 	job_finish(&step->schedule->sources[slot].job, OUTCOME_RELEASED, reason,

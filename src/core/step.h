@@ -29,6 +29,9 @@ void step_commit(struct step *step, uint32_t slot, uint32_t ops);
 /* The slot's job has its outcome: into the outbox, then to the source. */
 void step_record(struct step *step, uint32_t slot, uint32_t more_ops);
 
+/* The slot's result is delivered, or will never be. */
+void step_gone(struct step *step, uint32_t slot);
+
 /* The slot's job is given back. */
 void step_release(struct step *step, uint32_t slot, enum release_reason reason);
 

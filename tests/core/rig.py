@@ -174,7 +174,7 @@ class Rig:
         os.makedirs(self.directory + "/state", exist_ok=True)
         os.makedirs(self.directory + "/run", exist_ok=True)
         self.log = open(self.directory + "/log", "ab")
-        self.process = None
+        self.process = self.supervisor = None
         self.generation = 0
         self.names = []
         self.usable = [0] * 8
@@ -265,7 +265,8 @@ class Rig:
         self.forget()
 
     def forget(self):
-        self.supervisor.close()
+        if self.supervisor:
+            self.supervisor.close()
         for link in self.links.values():
             link.close()
         self.links = {}
