@@ -64,10 +64,14 @@ was_cut(const struct asking *asking, const struct header *header)
 	    asking->claim.scan.result == SCAN_INCOMPLETE;
 }
 
+/* Stopped means: by the claim itself, at something it does not allow. */
 static enum courier_trouble
 trouble_of(const struct claim *claim)
 {
-	return claim->scan.result == SCAN_OK ? COURIER_CONTRACT : COURIER_JSON;
+	return claim->scan.result == SCAN_OK ||
+		claim->scan.result == SCAN_STOPPED
+	    ? COURIER_CONTRACT
+	    : COURIER_JSON;
 }
 
 static void
@@ -125,8 +129,10 @@ settle(struct courier *courier, struct asking *asking,
 	const struct header *header = &reply->header;
 
 	answer->http_status = header->status;
-	if (!exchange_has_status(reply) ||
-	    (header->status == 200 && reply->trouble != COURIER_TROUBLE_NONE))
+	/* More on the wire than any body below the cap needs. */
+	if (reply->trouble == COURIER_TOO_LARGE)
+		asking->is_too_large = true;
+	if (!exchange_has_status(reply))
 		exchange_set_trouble(answer, reply->trouble);
 	else if (header->status == 204)
 		answer->status = COURIER_NOTHING;
@@ -134,6 +140,9 @@ settle(struct courier *courier, struct asking *asking,
 		exchange_set_status(answer, reply);
 	else if (!header->is_json)
 		exchange_set_trouble(answer, COURIER_MEDIA_TYPE);
+	else if (reply->trouble != COURIER_TROUBLE_NONE &&
+	    !asking->is_too_large)
+		exchange_set_trouble(answer, reply->trouble);
 	else
 		settle_body(courier, asking, header, answer);
 }
