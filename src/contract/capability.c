@@ -214,8 +214,8 @@ static const struct capability capabilities[CAPABILITY_COUNT] = {
 	    .about = "the text of a document, page by page",
 	    .input = document_text_input,
 	    .output = document_text_output,
-	    .errors = COMMON_ERRORS | BIT(ERROR_UNSUPPORTED_TYPE) |
-		BIT(ERROR_ENCRYPTED) | BIT(ERROR_UNSUPPORTED_LANGUAGE),
+	    .errors = COMMON_ERRORS | BIT(ERROR_ENCRYPTED) |
+		BIT(ERROR_UNSUPPORTED_LANGUAGE),
 	    .tools = {
 		{ "pdftotext", "/usr/bin/pdftotext", "poppler-utils" },
 		{ "pdfinfo", "/usr/bin/pdfinfo", "poppler-utils" },
