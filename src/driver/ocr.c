@@ -27,7 +27,7 @@ is_allowed(const struct box_order *order, const char *language)
 		if (strcmp(order->languages[i], language) == 0)
 			return true;
 	}
-	return order->n_languages == 0 && strcmp(language, fallback) == 0;
+	return false;
 }
 
 static bool

@@ -279,6 +279,11 @@ def make_documents(room):
     room.put("huge_page.pdf", pdf.write(root))
     pdf, root, _ = text_pdf([LEDGER], count=2000000000)
     room.put("lying_count.pdf", pdf.write(root))
+    # Says it is "x" and shows something else, in a font that the file lacks.
+    shown = (b"/Span<</ActualText(x)>>BDC BT /F1 40 Tf 70 600 Td "
+             b"(Rope is cheap today) Tj ET EMC")
+    pdf, root, _ = text_pdf([[]], lock=lambda number, data: shown)
+    room.put("other_words.pdf", pdf.write(root))
     room.put("truncated.pdf", room.get("note.pdf")[:300])
     room.put("fake.pdf", b"This is a letter about %s, and no PDF at all.\n" %
              b"a grain barge")
