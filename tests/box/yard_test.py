@@ -17,7 +17,7 @@ from yard import (
     WALL_ALL, Yard, letter, memory)
 import tap
 
-ERROR_BAD_INPUT, ERROR_BAD_CONTENT = 1, 4
+ERROR_BAD_INPUT, ERROR_BAD_CONTENT, ERROR_CRASHED = 1, 4, 11
 LANDLOCK = 11
 ESTALE, EPERM = 116, 1
 PROBED = """sources:
@@ -79,6 +79,20 @@ def a_job_through_the_real_driver():
         assert (end.end, end.verdict) == (VERDICT, ERROR_BAD_CONTENT), end
         assert end.output == TICKET, end.output
         assert 0 < end.wall_ms < 10000 and end.peak_kib > 500, end
+
+
+def a_tool_of_the_real_driver_is_held():
+    def verdict(yard, job):
+        data = base64.b64encode(b"\xff\xd8\xff\xe0" + job).decode()
+        end = yard.run(IMAGE_PREVIEW, json.dumps({"data": data}).encode())
+        assert end.end == VERDICT, end
+        return end.verdict
+
+    with Place() as place, Yard(probed(place)).begin() as yard:
+        assert yard.list().usable[IMAGE_PREVIEW] == USABLE, yard.lines()
+        assert verdict(yard, b"try all that is refused") == ERROR_BAD_CONTENT
+        # The probe would say so, were anything open.
+        assert verdict(yard, b"OPEN") == ERROR_CRASHED
 
 
 def as_a_dedicated_user():
@@ -385,7 +399,7 @@ def a_wall_is_done_without_only_when_accepted():
 def main():
     tap.main([
         every_wall_stands, a_job_through_the_real_driver,
-        as_a_dedicated_user, never_as_root, without_user_namespaces,
+        a_tool_of_the_real_driver_is_held, as_a_dedicated_user, never_as_root, without_user_namespaces,
         a_bad_config_is_refused, one_config_in_a_life,
         what_is_missing_is_listed, a_program_that_vanishes,
         killed_by_order, killed_from_outside, ends_with_its_core,
