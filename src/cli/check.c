@@ -75,6 +75,26 @@ check_secrets(struct check *check)
 }
 
 static void
+check_ca_files(struct check *check)
+{
+	for (uint32_t i = 0; i < check->config->n_sources; i++) {
+		const char *file = check->config->sources[i].ca_file;
+		struct fault fault = { 0 };
+		char text[200] = "can be read";
+		int error;
+
+		if (file[0] == '\0')
+			continue;
+		error = keep_command_open(&check->call->paths, file, &fault);
+		if (error > 0)
+			(void)snprintf(text, sizeof(text),
+			    "CANNOT BE READ by the keep: %s", strerror(error));
+		print_row("ca_file", file, error < 0 ? fault.text : text);
+		check->n_lacking += error != 0;
+	}
+}
+
+static void
 check_walls(struct check *check, const struct yard_answer *listed)
 {
 	uint32_t accepted = check->config->accept_missing;
@@ -217,6 +237,7 @@ check_run(const struct call *call)
 	print_row("config", call->paths.config, "no errors");
 	(void)fflush(stdout);
 	check_secrets(&check);
+	check_ca_files(&check);
 	if (check_box(&check, &file) == 0) {
 		print_weaknesses(file.config);
 		status = conclude(&check);

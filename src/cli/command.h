@@ -44,6 +44,9 @@ int try_run(const struct call *call);
 int command_fail(int status, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* The same with the text of a fault. */
+int command_fault(int status, const struct fault *fault);
+
 /* Says how the verb is used. Gives STATUS_USAGE. */
 int command_misused(const struct call *call);
 

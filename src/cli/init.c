@@ -72,7 +72,7 @@ init_run(const struct call *call)
 		return STATUS_USAGE;
 	if (places_make(&call->paths, tell_made, &fault) < 0 ||
 	    write_starter(call->paths.config, &fault) < 0)
-		return command_fail(STATUS_FAILED, "%s", fault.text);
+		return command_fault(STATUS_FAILED, &fault);
 	(void)printf("\nNext:\n"
 		     "  edit %s: one source is enough\n"
 		     "  sandcastle %s%s%ssecret set NAME\n"

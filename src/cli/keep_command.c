@@ -111,3 +111,39 @@ keep_command_check(const struct paths *paths, const char *name,
 		;
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 127;
 }
+
+/* Runs in a child: its exit status is an errno. */
+_Noreturn static void
+try_open(const struct user *user, const char *file)
+{
+	struct stat st;
+	int fd;
+
+	if (user_become(user) < 0)
+		_exit(EPERM);
+	fd = open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (fd < 0 || fstat(fd, &st) < 0)
+		_exit(errno);
+	_exit(S_ISREG(st.st_mode) ? 0 : EINVAL);
+}
+
+int
+keep_command_open(
+    const struct paths *paths, const char *file, struct fault *fault)
+{
+	struct user user;
+	int status;
+	pid_t pid;
+
+	if (find_owner(paths->keep, &user, fault) < 0)
+		return -1;
+	pid = fork();
+	if (pid < 0)
+		return fault_set(
+		    fault, FAULT_SYSTEM, "fork: %s", strerror(errno));
+	if (pid == 0)
+		try_open(&user, file);
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	return WIFEXITED(status) ? WEXITSTATUS(status) : EIO;
+}

@@ -23,4 +23,11 @@ int keep_command_become(const struct paths *paths, const char *verb,
 int keep_command_check(const struct paths *paths, const char *name,
     char ret_line[300], struct fault *fault);
 
+/*
+ * Whether the keep will be able to open a file that the config names. 0, a
+ * positive errno, or -1 with a fault when that could not be tried.
+ */
+int keep_command_open(
+    const struct paths *paths, const char *file, struct fault *fault);
+
 #endif

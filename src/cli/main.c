@@ -83,6 +83,13 @@ command_fail(int status, const char *format, ...)
 }
 
 int
+command_fault(int status, const struct fault *fault)
+{
+	(void)fprintf(stderr, "sandcastle: %s\n", fault->text);
+	return status;
+}
+
+int
 command_misused(const struct call *call)
 {
 	const struct command *command = find_command(call->argv[0]);
@@ -138,7 +145,7 @@ dispatch(const char *dir, int argc, char **argv)
 		return 0;
 	}
 	if (paths_find(dir, &call.paths, &fault) < 0)
-		return command_fail(STATUS_FAILED, "%s", fault.text);
+		return command_fault(STATUS_FAILED, &fault);
 	return command->run(&call);
 }
 

@@ -43,7 +43,7 @@ reload_run(const struct call *call)
 	if (command_takes_nothing(call) != 0)
 		return STATUS_USAGE;
 	if (signal_instance(call->paths.lock, &pid, &fault) < 0)
-		return command_fail(STATUS_FAILED, "%s", fault.text);
+		return command_fault(STATUS_FAILED, &fault);
 	/* It reads the file for itself; here only for the operator to see. */
 	if (config_file_read(call->paths.config, true, &file) < 0)
 		return command_fail(

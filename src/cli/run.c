@@ -25,7 +25,7 @@ run_run(const struct call *call)
 		return STATUS_FAILED;
 	config_file_done(&file);
 	if (places_make_run(p, &fault) < 0)
-		return command_fail(STATUS_FAILED, "%s", fault.text);
+		return command_fault(STATUS_FAILED, &fault);
 	if (spawn_path("sandcastle-supervisor", path, sizeof(path)) < 0)
 		return command_fail(
 		    STATUS_FAILED, "cannot find sandcastle-supervisor");

@@ -30,5 +30,5 @@ secret_run(const struct call *call)
 		    "and -, a letter or digit first",
 		    name);
 	(void)keep_command_become(&call->paths, verb, name, &fault);
-	return command_fail(STATUS_FAILED, "%s", fault.text);
+	return command_fault(STATUS_FAILED, &fault);
 }

@@ -20,6 +20,22 @@
 #include "contract/outcome.h"
 #include "wire/letter.h"
 
+static int
+unknown_capability(const char *name)
+{
+	char known[200] = "";
+
+	for (uint32_t i = 0; i < CAPABILITY_COUNT; i++) {
+		size_t used = strlen(known);
+
+		(void)snprintf(known + used, sizeof(known) - used, "%s %s",
+		    i > 0 ? "," : "", capability_at(i)->name);
+	}
+	return command_fail(STATUS_USAGE, "%s is not %s, there are:%s", name,
+	    capability_is_planned(name) ? "supported yet" : "a capability",
+	    known);
+}
+
 /* Reads the arguments; 0 or an exit status. */
 static int
 read_arguments(const struct call *call, struct input *input)
@@ -49,8 +65,7 @@ read_arguments(const struct call *call, struct input *input)
 	name = call->argv[optind];
 	input->capability = capability_find(name, strlen(name));
 	if (input->capability == CAPABILITY_NONE)
-		return command_fail(STATUS_USAGE, "%s is not a capability%s",
-		    name, capability_is_planned(name) ? " yet" : "");
+		return unknown_capability(name);
 	if (input->json != NULL ? input->data != NULL || input->n_settings > 0
 				: input->data == NULL && input->n_settings == 0)
 		return command_misused(call);
@@ -75,14 +90,14 @@ write_input(const struct input *input, int *ret_letter)
 	case INPUT_OK:
 		return 0;
 	case INPUT_MISUSED:
-		return command_fail(STATUS_USAGE, "%s", fault.text);
+		return command_fault(STATUS_USAGE, &fault);
 	case INPUT_TOO_LARGE:
-		(void)command_fail(0, "%s", fault.text);
+		(void)command_fault(0, &fault);
 		return print_error(ERROR_TOO_LARGE);
 	case INPUT_UNREADABLE:
 		break;
 	}
-	return command_fail(STATUS_NO_INPUT, "%s", fault.text);
+	return command_fault(STATUS_NO_INPUT, &fault);
 }
 
 static int
@@ -160,13 +175,13 @@ run_box(struct yard_client *yard, const struct input *input, int input_letter,
 	if (readable < 0 || output < 0)
 		return command_fail(STATUS_RELEASED, "cannot make letters");
 	if (yard_client_list(yard, &answer, &fault) < 0)
-		return command_fail(STATUS_RELEASED, "%s", fault.text);
+		return command_fault(STATUS_RELEASED, &fault);
 	if (trouble_of_capability(
 		&answer, input->capability, settings, trouble))
 		return command_fail(STATUS_RELEASED, "%s", trouble);
 	if (yard_client_make(
 		yard, input->capability, letters, &answer, &fault) < 0)
-		return command_fail(STATUS_RELEASED, "%s", fault.text);
+		return command_fault(STATUS_RELEASED, &fault);
 	return finish(&answer, letters, settings);
 }
 
@@ -188,7 +203,7 @@ try_run(const struct call *call)
 	if (status == 0) {
 		status =
 		    yard_client_start(&yard, file.bytes, file.n, &fault) < 0
-		    ? command_fail(STATUS_RELEASED, "%s", fault.text)
+		    ? command_fault(STATUS_RELEASED, &fault)
 		    : run_box(&yard, &input, letter, file.config);
 		yard_client_stop(&yard);
 	}

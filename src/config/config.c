@@ -299,21 +299,14 @@ read_file(struct parse *p, const char *bytes, size_t n)
 }
 
 static int
-parse(const char *bytes, size_t n, const char *name, bool needs_source,
-    struct config **ret_config, struct config_errors *errors)
+finish(struct parse *p, struct config **ret_config)
 {
-	struct parse p = { .config = new_config() };
-
-	report_init(&p.report, name, errors);
-	read_file(&p, bytes, n);
-	if (needs_source)
-		demand_source(&p);
-	tree_done(&p.tree);
-	if (errors->n > 0) {
-		config_free(p.config);
+	tree_done(&p->tree);
+	if (p->report.errors->n > 0) {
+		config_free(p->config);
 		return -1;
 	}
-	*ret_config = p.config;
+	*ret_config = p->config;
 	return 0;
 }
 
@@ -321,14 +314,23 @@ int
 config_parse(const char *bytes, size_t n, const char *name,
     struct config **ret_config, struct config_errors *errors)
 {
-	return parse(bytes, n, name, true, ret_config, errors);
+	struct parse p = { .config = new_config() };
+
+	report_init(&p.report, name, errors);
+	read_file(&p, bytes, n);
+	demand_source(&p);
+	return finish(&p, ret_config);
 }
 
 int
 config_parse_for_boxes(const char *bytes, size_t n, const char *name,
     struct config **ret_config, struct config_errors *errors)
 {
-	return parse(bytes, n, name, false, ret_config, errors);
+	struct parse p = { .config = new_config() };
+
+	report_init(&p.report, name, errors);
+	read_file(&p, bytes, n);
+	return finish(&p, ret_config);
 }
 
 void

@@ -16,6 +16,11 @@
 void value_put(struct report *report, const struct key *key,
     const struct node *node, void *base);
 
+/* Reports that a value is not of the kind that is wanted, or that there is
+ * none. Gives -1. */
+int value_refuse_kind(
+    struct report *report, const struct node *node, const char *wanted);
+
 /* Puts the defaults of a room that are fixed texts into *base. */
 void value_put_fallbacks(enum key_room room, void *base);
 
