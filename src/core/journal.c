@@ -309,15 +309,18 @@ journal_set_running(struct journal *journal, const struct journal_key *key)
 	    "k", key);
 }
 
-/* Copies a letter into a row's blob. */
+/* Copies a letter into the body of a row. */
 static int
 put_body(struct journal *journal, int64_t row, int letter, uint64_t n)
 {
 	sqlite3_blob *blob = NULL;
 	int r;
 
+	if (run(journal, "INSERT INTO bodies VALUES(?,zeroblob(?))", "ii", row,
+		(int64_t)n) < 0)
+		return -1;
 	r = sqlite3_blob_open(
-	    journal->db, "main", "outbox", "body", row, 1, &blob);
+	    journal->db, "main", "bodies", "body", row, 1, &blob);
 	for (uint64_t at = 0; r == 0 && at < n;) {
 		ssize_t got = file_pread_all(
 		    letter, journal->step, LIMIT_BLOB_STEP, (off_t)at);
@@ -344,8 +347,8 @@ journal_put_outcome(struct journal *journal, const struct journal_key *key,
 	if (journal_forget(journal, key, row->row) < 0)
 		return -1;
 	if (run(journal,
-		"INSERT INTO outbox VALUES(NULL,?,?,?,?,?,?,?,?,?,?,?,?,-1,0,"
-		"zeroblob(?))",
+		"INSERT INTO outbox "
+		"VALUES(NULL,?,?,?,?,?,?,?,?,?,?,?,?,-1,0,?)",
 		"kttibiiiiiii", key, row->id, row->lease,
 		(int64_t)row->capability, row->ticket, (int64_t)row->outcome,
 		(int64_t)row->error, (int64_t)row->reason,
@@ -383,6 +386,7 @@ int
 journal_forget(
     struct journal *journal, const struct journal_key *key, int64_t row)
 {
+	(void)run(journal, "DELETE FROM bodies WHERE row = ?", "i", row);
 	(void)run(journal, "DELETE FROM outbox WHERE row = ?", "i", row);
 	return run(journal, "DELETE FROM held WHERE source = ? AND origin = ?",
 	    "k", key);
@@ -466,7 +470,7 @@ journal_get_waiting(struct journal *journal, const struct journal_key *key,
 {
 	cleanup_statement sqlite3_stmt *statement = query(journal,
 	    "SELECT id, lease, capability, ticket, row, outcome, error, "
-	    "reason, retry_after_s, tries, age_ms, bad_ms, length(body) "
+	    "reason, retry_after_s, tries, age_ms, bad_ms, body_bytes "
 	    "FROM outbox WHERE source = ? AND origin = ? AND is_parked = 0 "
 	    "ORDER BY row LIMIT 1",
 	    "k", key);
@@ -512,7 +516,7 @@ journal_count_parked(struct journal *journal, const struct journal_key *key,
     uint32_t *ret_n, uint64_t *ret_bytes)
 {
 	cleanup_statement sqlite3_stmt *statement = query(journal,
-	    "SELECT count(*), total(length(body)) FROM outbox "
+	    "SELECT count(*), total(body_bytes) FROM outbox "
 	    "WHERE source = ? AND origin = ? AND is_parked = 1",
 	    "k", key);
 	int r = first(journal, statement);
@@ -534,7 +538,7 @@ journal_get_body(struct journal *journal, const struct journal_row *row)
 	if (letter < 0)
 		return letter;
 	r = sqlite3_blob_open(
-	    journal->db, "main", "outbox", "body", row->row, 0, &blob);
+	    journal->db, "main", "bodies", "body", row->row, 0, &blob);
 	for (uint64_t at = 0; r == 0 && at < row->body_bytes;) {
 		uint64_t left = row->body_bytes - at;
 		size_t n = left < LIMIT_BLOB_STEP ? left : LIMIT_BLOB_STEP;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: ISC
  *
- * The tables of the journal. Numbers are those of the contract's enums.
+ * The tables of the journal. Numbers are those of the contract's enums. The
+ * body of an outcome stands apart from its row in the outbox: SQLite reads and
+ * writes a row as a whole, and a body must never be in memory as a whole.
  */
 #ifndef CORE_JOURNAL_SCHEMA_H
 #define CORE_JOURNAL_SCHEMA_H
@@ -33,7 +35,9 @@
 	" NOT NULL, outcome INTEGER NOT NULL, error INTEGER NOT NULL, "      \
 	" reason INTEGER NOT NULL, retry_after_s INTEGER NOT NULL, "         \
 	" tries INTEGER NOT NULL, age_ms INTEGER NOT NULL, bad_ms INTEGER "  \
-	" NOT NULL, is_parked INTEGER NOT NULL, body BLOB NOT NULL);"        \
+	" NOT NULL, is_parked INTEGER NOT NULL, body_bytes INTEGER NOT "     \
+	" NULL);"                                                            \
+	"CREATE TABLE bodies(row INTEGER PRIMARY KEY, body BLOB NOT NULL);"  \
 	"CREATE INDEX outbox_source ON outbox(source, origin);"              \
 	"CREATE TABLE runs(source TEXT NOT NULL, origin TEXT NOT NULL, "     \
 	" boot_id TEXT NOT NULL, boot_ms INTEGER NOT NULL, wall_s INTEGER "  \
