@@ -19,4 +19,5 @@ for bench in "$staged"/bench_*; do
 	[ -f "$bench" ] && [ -x "$bench" ] || continue
 	(cd / && $as_user "$bench")
 done
+/usr/bin/python3 tests/bench/bench_courier.py
 /usr/bin/python3 tests/bench/bench_castle.py
