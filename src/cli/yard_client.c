@@ -98,6 +98,10 @@ ask(struct yard_client *yard, enum super_verb verb, int fd, struct fault *fault)
 	    (super_answer_decode(&answer, 0) < 0 ||
 		answer.head.sequence != yard->sequence))
 		r = -EPROTO;
+	if (r == -EPIPE)
+		return fault_set(fault, FAULT_PEER,
+		    "sandcastle-yard ended at its start (is it installed, and "
+		    "may its user run it?)");
 	if (r < 0)
 		return fault_set(fault, FAULT_PEER,
 		    "sandcastle-yard does not answer: %s", strerror(-r));
