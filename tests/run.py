@@ -19,6 +19,8 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(HERE)
+# Suites that start sandcastle as a plain user, and once more as root.
+BOTH_WAYS = ("e2e/recovery", "e2e/trouble")
 TEST_LINE = re.compile(r"^(ok|not ok)\b\s*\d*\s*-?\s*(.*)$")
 
 
@@ -84,6 +86,9 @@ def suites(build, only):
         for path in sorted(glob.glob(f"{HERE}/{room}/*_test.py")):
             name = f"{room}/" + os.path.basename(path)[:-8]
             found.append((name, [sys.executable, path], 600))
+            if name in BOTH_WAYS and os.geteuid() == 0:
+                found.append((name + "-as-root", [
+                    "env", "SANDCASTLE_MODE=root", sys.executable, path], 600))
     return [s for s in found if not only or s[0].startswith(only)]
 
 

@@ -40,10 +40,12 @@ class Castle:
     """One `--dir` directory and what runs from it.
 
     mode "user": one plain user (dropped to when the tests run as root);
-    mode "root": started as root, three users.
+    mode "root": started as root, three users; by default as the environment
+    says in SANDCASTLE_MODE, or "user".
     """
 
-    def __init__(self, mode="user", build=None):
+    def __init__(self, mode=None, build=None):
+        mode = mode or os.environ.get("SANDCASTLE_MODE", "user")
         self.mode = mode
         self.build = build or BUILD
         if mode == "root":
@@ -53,6 +55,9 @@ class Castle:
         if mode == "user" and os.geteuid() == 0:
             os.chown(self.dir, PLAIN_UID, PLAIN_UID)
         self.process = None
+        self.core_uid = PLAIN_UID
+        if mode == "root":
+            self.core_uid = users()["sandcastle"]
         self.log_path = os.path.join(self.dir, "log")
         self.command("init", check=True)
 

@@ -14,7 +14,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 import castle as castle_module
 import tap
-from castle import PLAIN_UID, Castle, need_three_users
+from castle import Castle, need_three_users
 from sources import Honest, Server, answer
 from tap import Skip, eventually
 from thread_test import AUTHORITY, png, start
@@ -227,7 +227,7 @@ def a_full_disk_loses_nothing():
     with Castle() as castle:
         core = os.path.join(castle.dir, "state/core")
         subprocess.run(["mount", "-t", "tmpfs", "-o",
-                        f"size=2m,uid={PLAIN_UID},gid={PLAIN_UID},mode=700",
+                        f"size=2m,uid={castle.core_uid},mode=700",
                         "tmpfs", core], check=True)
         try:
             start(castle, server)
