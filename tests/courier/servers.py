@@ -100,6 +100,7 @@ class Server:
 
     def serve(self, connection):
         connection.settimeout(20)
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         try:
             if self.raw is not None:
                 self.raw(connection)
