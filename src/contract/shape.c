@@ -469,11 +469,6 @@ shape_finish(struct shape *shape)
 const struct shape_value *
 shape_value(const struct shape *shape, const char *name)
 {
-	int i = 0;
-
-	while (shape->fields[i].type != FIELD_END &&
-	    strcmp(shape->fields[i].name, name) != 0)
-		i++;
-	must(shape->fields[i].type != FIELD_END);
-	return &shape->values[i];
+	return &shape->values[capability_field(shape->fields, name) -
+	    shape->fields];
 }

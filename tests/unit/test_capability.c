@@ -83,6 +83,8 @@ check_list(const struct field *fields)
 		assert_true(strlen(fields[n].name) <= LIMIT_JSON_KEY_BYTES);
 		for (int i = 0; i < n; i++)
 			assert_string_not_equal(fields[i].name, fields[n].name);
+		assert_ptr_equal(
+		    capability_field(fields, fields[n].name), &fields[n]);
 	}
 	assert_in_range(n, 1, SHAPE_FIELDS);
 }
