@@ -89,34 +89,50 @@ test_run_environment(void **state)
 	run_done(&run);
 }
 
+/* 150,000 bytes. */
+static const char flood[] =
+    "i=0; while [ $i -lt 3000 ]; do i=$((i+1)); "
+    "echo 0123456789012345678901234567890123456789012345678; done";
+
 static void
 test_run_large_output(void **state)
 {
-	static const char script[] =
-	    "i=0; while [ $i -lt 3000 ]; do i=$((i+1)); "
-	    "echo 0123456789012345678901234567890123456789012345678; "
-	    "done";
 	struct run run = { .file = -1, .max_output = 1000000 };
-	struct run cut = { .file = -1, .max_output = 70000 };
-	struct run filed = { .file = memfd_create("out", MFD_CLOEXEC),
-		.max_output = 70000 };
 
 	(void)state;
-	assert_int_equal(run_script(&run, script, 20000), ERROR_NONE);
+	assert_int_equal(run_script(&run, flood, 20000), ERROR_NONE);
+	assert_false(run.is_cut);
 	assert_int_equal(run.n, 150000);
 	assert_int_equal(run.text[149999], '\n');
 	run_done(&run);
-	assert_int_equal(run_script(&cut, script, 20000), ERROR_NONE);
-	assert_true(cut.is_cut);
-	assert_int_equal(cut.n, 70000);
-	assert_int_equal(cut.text[70000], '\0');
-	run_done(&cut);
-	assert_int_equal(run_script(&filed, script, 20000), ERROR_NONE);
-	assert_true(filed.is_cut);
-	assert_null(filed.text);
-	assert_int_equal(lseek(filed.file, 0, SEEK_END), 70000);
-	close(filed.file);
-	run_done(&filed);
+}
+
+static void
+test_run_cut_output(void **state)
+{
+	struct run run = { .file = -1, .max_output = 70000 };
+
+	(void)state;
+	assert_int_equal(run_script(&run, flood, 20000), ERROR_NONE);
+	assert_true(run.is_cut);
+	assert_int_equal(run.n, 70000);
+	assert_int_equal(run.text[70000], '\0');
+	run_done(&run);
+}
+
+static void
+test_run_output_to_file(void **state)
+{
+	struct run run = { .file = memfd_create("out", MFD_CLOEXEC),
+		.max_output = 70000 };
+
+	(void)state;
+	assert_int_equal(run_script(&run, flood, 20000), ERROR_NONE);
+	assert_true(run.is_cut);
+	assert_null(run.text);
+	assert_int_equal(lseek(run.file, 0, SEEK_END), 70000);
+	close(run.file);
+	run_done(&run);
 }
 
 /* The end of stderr is what counts, however much there is. */
@@ -257,6 +273,8 @@ main(void)
 		cmocka_unit_test(test_run_output),
 		cmocka_unit_test(test_run_environment),
 		cmocka_unit_test(test_run_large_output),
+		cmocka_unit_test(test_run_cut_output),
+		cmocka_unit_test(test_run_output_to_file),
 		cmocka_unit_test(test_run_stderr_flood),
 		cmocka_unit_test(test_run_ends),
 		cmocka_unit_test(test_run_killed),
