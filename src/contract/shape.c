@@ -293,7 +293,8 @@ add_language(struct shape *shape)
 		return wrong(shape, "has an item that is no language code");
 	if (count_item(shape, FIELD_LANGUAGES_N) < 0)
 		return -1;
-	(void)strcpy(value->languages[value->n_languages++], shape->token);
+	memcpy(value->languages[value->n_languages++], shape->token,
+	    strlen(shape->token) + 1);
 	return 0;
 }
 
