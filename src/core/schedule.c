@@ -242,7 +242,6 @@ on_committed(struct step *step)
 	uint32_t slot = step->event->slot;
 	struct schedule *schedule = step->schedule;
 	struct source *source = &schedule->sources[slot];
-
 	bool was_pending = (source->pending & step->event->value) != 0;
 
 	source->committing &= ~step->event->value;
@@ -291,8 +290,10 @@ retry_journal(struct step *step)
 {
 	struct schedule *schedule = step->schedule;
 
-	if (step->now_ms < schedule->journal_retry_ms)
+	if (!schedule->journal_is_full ||
+	    step->now_ms < schedule->journal_retry_ms)
 		return;
+	schedule->journal_retry_ms = step->now_ms + JOURNAL_RETRY_MS;
 	for (uint32_t i = 0; i < schedule->n_slots; i++) {
 		uint32_t ops = schedule->sources[i].pending;
 
@@ -537,6 +538,8 @@ uint64_t
 schedule_wake_ms(struct schedule *schedule, uint64_t now_ms)
 {
 	uint64_t wake = kill_due_ms(schedule);
+	if (schedule->has_exited)
+		return TIME_NEVER;
 #define SOONER(ms) ((ms) < wake ? (ms) : wake)
 	for (uint32_t i = 0; i < schedule->n_slots; i++) {
 		wake = SOONER(source_wake_ms(schedule, i, now_ms));
