@@ -116,7 +116,7 @@ furnish_tls(CURL *easy, void *ctx, void *context)
 	return CURLE_OK;
 }
 
-/* Copies what stands at *at of a part of n bytes; *at counts on from it. */
+/* Copies what stands at an offset of a part of n bytes, as far as it fits. */
 static size_t
 copy_part(char *to, size_t room, const char *from, uint64_t n, uint64_t at)
 {
