@@ -35,7 +35,7 @@ int
 opener_run(const struct secret_id *id, const char *state, int pipe)
 {
 	cleanup_secret struct token_msg *message = NULL;
-	struct secret_store store = { -1, -1 };
+	struct secret_store store = SECRET_STORE_NONE;
 	enum keep_result result;
 
 	if (!are_valid(id) || !is_pipe(pipe) || walls_open(state) < 0 ||

@@ -19,9 +19,15 @@
 #define SECRET_ORIGIN_BYTES 320
 
 struct secret_store {
-	int directory; /* holds `key` and `secrets` */
+	const char *path; /* as it was opened; the caller's */
+	int directory; /* holds `key` and `secrets`; -1: there is none yet */
 	int secrets; /* -1: there is none yet */
 };
+
+#define SECRET_STORE_NONE    \
+	{                    \
+		NULL, -1, -1 \
+	}
 
 struct secret_id {
 	const char *name;
@@ -29,7 +35,8 @@ struct secret_id {
 	const char *source; /* whose tickets; NULL: none are wanted */
 };
 
-/* Gives wiped, guarded, unswappable memory of n bytes (secret_free). */
+/* Gives wiped, guarded memory of n bytes, locked into RAM as far as the machine
+ * allows; owned by the caller (cleanup_secret). */
 void *secret_memory(size_t n);
 void secret_free_at(void *at);
 
@@ -37,8 +44,9 @@ void secret_free_at(void *at);
 
 /*
  * Opens the store at path after checking its directories: owned by us and
- * written by no one else. KEEP_RESULT_OK with *ret_store (secret_store_close),
- * or the reason, with the fault saying it for people.
+ * written by no one else. One that is not there is one without secrets.
+ * KEEP_RESULT_OK with *ret_store (secret_store_close), or the reason, with the
+ * fault saying it for people.
  */
 enum keep_result secret_store_open(
     const char *path, struct secret_store *ret_store, struct fault *fault);
@@ -54,7 +62,7 @@ enum keep_result secret_store_change(
 /*
  * Reads a secret into *to, which must be secret_memory: the token, and the
  * ticket key when id->source is given. KEEP_RESULT_OK, or the reason with the
- * fault, *to then wiped.
+ * fault (what is wrong and what to do about it), *to then wiped.
  */
 enum keep_result secret_read(const struct secret_store *store,
     const struct secret_id *id, struct token_msg *to, struct fault *fault);

@@ -104,7 +104,7 @@ static int
 run_set(struct command *command)
 {
 	cleanup_secret char *token = secret_memory(SECRET_INPUT_BYTES);
-	struct secret_store store = { -1, -1 };
+	struct secret_store store = SECRET_STORE_NONE;
 	const struct source_config *source;
 	struct secret_id id = { .name = command->name };
 	struct fault fault;
@@ -113,11 +113,14 @@ run_set(struct command *command)
 	if (find_origin(command, &source, &fault) < 0)
 		return complain(command->name, &fault);
 	id.origin = source->origin;
-	/* The store is looked at first: nobody types a token for nothing. */
+	/* The store is looked at first, so that nobody types a token for
+	 * nothing; but no one else has to wait while it is typed. */
 	result = secret_store_change(command->state, &store, &fault);
-	if (result == KEEP_RESULT_OK &&
+	secret_store_close(&store);
+	if (result != KEEP_RESULT_OK ||
 	    secret_input_read(token, command->name, &fault) < 0)
-		result = KEEP_RESULT_ALPHABET;
+		return complain(command->name, &fault);
+	result = secret_store_change(command->state, &store, &fault);
 	if (result == KEEP_RESULT_OK)
 		result = secret_write(&store, &id, token, &fault);
 	secret_store_close(&store);
@@ -140,39 +143,12 @@ try_secret(const struct secret_store *store, const char *name,
 	return secret_read(store, &id, message, fault);
 }
 
-static const char *
-what_to_do(enum keep_result result)
-{
-	switch (result) {
-	case KEEP_RESULT_MISSING:
-	case KEEP_RESULT_NO_KEY:
-	case KEEP_RESULT_ORIGIN:
-	case KEEP_RESULT_CORRUPT:
-	case KEEP_RESULT_ALPHABET:
-	case KEEP_RESULT_SIZE:
-		return "run: sandcastle secret set";
-	case KEEP_RESULT_NOT_FILE:
-		return "remove what is there, then run: sandcastle secret set";
-	case KEEP_RESULT_OK:
-	case KEEP_RESULT_STALE:
-	case KEEP_RESULT_BUSY:
-	case KEEP_RESULT_FAILED:
-	case KEEP_RESULT_NO_CA:
-	case KEEP_RESULT_OWNER:
-	case KEEP_RESULT_MODE:
-	case KEEP_RESULT_COUNT:
-	default:
-		return NULL;
-	}
-}
-
 static int
 run_check(struct command *command)
 {
-	struct secret_store store = { -1, -1 };
+	struct secret_store store = SECRET_STORE_NONE;
 	const struct source_config *source;
-	struct fault fault = { 0 };
-	const char *advice;
+	struct fault fault;
 	enum keep_result result;
 
 	if (find_origin(command, &source, &fault) < 0)
@@ -186,18 +162,14 @@ run_check(struct command *command)
 		(void)printf("%s: ok, for %s\n", command->name, source->origin);
 		return 0;
 	}
-	advice = what_to_do(result);
-	(void)printf("%s: %s", command->name, fault.text);
-	if (advice != NULL)
-		(void)printf("; %s %s", advice, command->name);
-	(void)printf("\n");
+	(void)printf("%s: %s\n", command->name, fault.text);
 	return 1;
 }
 
 static int
 run_rm(struct command *command)
 {
-	struct secret_store store = { -1, -1 };
+	struct secret_store store = SECRET_STORE_NONE;
 	struct fault fault;
 	enum keep_result result =
 	    secret_store_open(command->state, &store, &fault);
@@ -238,7 +210,7 @@ list_secret(const struct command *command, const struct secret_store *store,
 		if (try_secret(store, entry->name, s->origin, &fault) !=
 		    KEEP_RESULT_OK)
 			(void)snprintf(
-			    usable, sizeof(usable), "no: it %s", fault.text);
+			    usable, sizeof(usable), "no: %s", fault.text);
 		print_row(entry->name, when, s->name, usable);
 	}
 	if (!is_used)
@@ -259,13 +231,13 @@ static int
 run_list(struct command *command)
 {
 	cleanup_free struct secret_entry *entries = NULL;
-	struct secret_store store = { -1, -1 };
+	struct secret_store store = SECRET_STORE_NONE;
 	struct fault fault;
 	size_t n = 0;
 	enum keep_result result =
 	    secret_store_open(command->state, &store, &fault);
 
-	if (result != KEEP_RESULT_OK && result != KEEP_RESULT_MISSING)
+	if (result != KEEP_RESULT_OK)
 		return complain(NULL, &fault);
 	if (secret_list(&store, &entries, &n, &fault) < 0) {
 		secret_store_close(&store);
@@ -278,7 +250,7 @@ run_list(struct command *command)
 		const struct source_config *s = &command->config->sources[i];
 
 		if (!is_listed(entries, n, s->secret))
-			print_row(s->secret, "-", s->name, "no: it is not set");
+			print_row(s->secret, "-", s->name, "no: is not set");
 	}
 	secret_store_close(&store);
 	return 0;

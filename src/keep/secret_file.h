@@ -33,6 +33,13 @@ size_t secret_binding(
 enum keep_result secret_open_checked(int directory, const char *name,
     bool is_directory, int *ret_fd, struct fault *fault);
 
+/*
+ * Reads such a file of limits[0] to limits[1] bytes; limits[0] becomes their
+ * number. to holds limits[1] + 1.
+ */
+enum keep_result secret_load_file(int directory, const char *name,
+    size_t limits[2], unsigned char *to, struct fault *fault);
+
 /* Reads the key; to holds SECRET_KEY_BYTES + 1. */
 enum keep_result secret_load_key(
     const struct secret_store *store, unsigned char *to, struct fault *fault);

@@ -48,11 +48,8 @@ open_directory(const char *path, int *ret_fd, struct fault *fault)
 	cleanup_fd int at = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	enum keep_result result;
 
-	if (at < 0 && errno == ENOENT) {
-		(void)fault_set(fault, FAULT_SECRET,
-		    "%s does not exist: no secret was ever set", path);
+	if (at < 0 && errno == ENOENT)
 		return KEEP_RESULT_MISSING;
-	}
 	if (at < 0)
 		return failed(fault, path, errno);
 	result = secret_open_checked(at, ".", true, ret_fd, fault);
@@ -61,17 +58,27 @@ open_directory(const char *path, int *ret_fd, struct fault *fault)
 	return result;
 }
 
+static enum keep_result
+open_secrets(struct secret_store *store, struct fault *fault)
+{
+	enum keep_result result = secret_open_checked(
+	    store->directory, SECRET_DIRECTORY, true, &store->secrets, fault);
+
+	if (result != KEEP_RESULT_OK)
+		(void)fault_wrap(fault, "%s/%s", store->path, SECRET_DIRECTORY);
+	return result;
+}
+
 enum keep_result
 secret_store_open(
     const char *path, struct secret_store *ret_store, struct fault *fault)
 {
-	struct secret_store store = { -1, -1 };
+	struct secret_store store = { path, -1, -1 };
 	enum keep_result result = open_directory(path, &store.directory, fault);
 
 	if (result == KEEP_RESULT_OK)
-		result = secret_open_checked(store.directory, SECRET_DIRECTORY,
-		    true, &store.secrets, fault);
-	if (result == KEEP_RESULT_MISSING && store.directory >= 0)
+		result = open_secrets(&store, fault);
+	if (result == KEEP_RESULT_MISSING)
 		result = KEEP_RESULT_OK;
 	if (result == KEEP_RESULT_OK)
 		*ret_store = store;
@@ -91,23 +98,24 @@ enum keep_result
 secret_store_change(
     const char *path, struct secret_store *ret_store, struct fault *fault)
 {
-	cleanup_fd int directory = -1;
+	struct secret_store store = { path, -1, -1 };
 	enum keep_result result;
 
 	if (mkdir(path, 0700) < 0 && errno != EEXIST)
 		return failed(fault, path, errno);
-	result = open_directory(path, &directory, fault);
-	if (result != KEEP_RESULT_OK)
-		return result;
-	if (flock(directory, LOCK_EX) < 0)
-		return failed(fault, path, errno);
-	if (mkdirat(directory, SECRET_DIRECTORY, 0700) < 0 && errno != EEXIST)
-		return failed(fault, SECRET_DIRECTORY, errno);
-	ret_store->secrets = -1;
-	result = secret_open_checked(
-	    directory, SECRET_DIRECTORY, true, &ret_store->secrets, fault);
+	result = open_directory(path, &store.directory, fault);
+	if (result == KEEP_RESULT_OK && flock(store.directory, LOCK_EX) < 0)
+		result = failed(fault, path, errno);
+	if (result == KEEP_RESULT_OK &&
+	    mkdirat(store.directory, SECRET_DIRECTORY, 0700) < 0 &&
+	    errno != EEXIST)
+		result = failed(fault, SECRET_DIRECTORY, errno);
 	if (result == KEEP_RESULT_OK)
-		ret_store->directory = take_fd(&directory);
+		result = open_secrets(&store, fault);
+	if (result == KEEP_RESULT_OK)
+		*ret_store = store;
+	else
+		secret_store_close(&store);
 	return result;
 }
 

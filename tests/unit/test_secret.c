@@ -58,7 +58,7 @@ try_secret(const char *state, const struct secret_id *id, char *ret_token,
 {
 	cleanup_secret struct token_msg *message =
 	    secret_memory(sizeof(*message));
-	struct secret_store store = { -1, -1 };
+	struct secret_store store = SECRET_STORE_NONE;
 	struct fault fault = { 0 };
 	enum keep_result result = secret_store_open(state, &store, &fault);
 
