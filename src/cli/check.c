@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/text.h"
 #include "cli/command.h"
 #include "cli/config_file.h"
 #include "cli/keep_command.h"
@@ -141,6 +142,23 @@ print_programs(const struct capability *c, uint32_t missing,
 }
 
 static void
+print_limits(const struct capability_config *settings)
+{
+	char time[24];
+	char memory[24];
+	char scratch[24];
+	char text[120];
+
+	text_put_duration(time, sizeof(time), settings->time_limit_ms);
+	text_put_size(memory, sizeof(memory), settings->memory_limit);
+	text_put_size(scratch, sizeof(scratch), settings->tmp_limit);
+	(void)snprintf(text, sizeof(text),
+	    "%s, %s of memory for each process, %s of scratch space", time,
+	    memory, scratch);
+	print_row("  limits", "", text);
+}
+
+static void
 check_capability(struct check *check, const struct yard_answer *listed,
     uint32_t index, bool is_wanted)
 {
@@ -158,6 +176,7 @@ check_capability(struct check *check, const struct yard_answer *listed,
 	if (!is_wanted)
 		print_row("", "", "(no source may ask for it)");
 	print_programs(c, listed->missing[index], settings);
+	print_limits(settings);
 	if (is_wanted && is_lacking)
 		check->n_lacking++;
 	if (is_wanted && !is_lacking)
@@ -190,6 +209,14 @@ check_box(struct check *check, const struct config_file *file)
 static void
 print_weaknesses(const struct config *config)
 {
+	char text[200];
+
+	(void)snprintf(text, sizeof(text),
+	    "no cgroup bounds a box as a whole: it may use its memory once "
+	    "for init, driver and tool each, and a driver that was taken over "
+	    "for up to %d processes",
+	    LIMIT_BOX_PROCESSES);
+	print_row("note", "memory", text);
 	if (geteuid() != 0)
 		print_row("note", "one uid",
 		    "the keep's files are readable by everything you run; "
