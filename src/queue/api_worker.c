@@ -39,7 +39,7 @@ put_grant(const struct api_request *request, const struct store_grant *grant,
 	}
 	r = store_copy(
 	    request->store, grant->job.number, STORE_INPUT, &reply->body);
-	if (r == STORE_OK && reply_put(reply, "}") < 0)
+	if (r == STORE_OK && reply_put(reply, "}\n") < 0)
 		r = STORE_FULL;
 	if (r != STORE_OK)
 		api_trouble(request, reply, r);

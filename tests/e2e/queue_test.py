@@ -199,7 +199,7 @@ def input_output_and_error_pass_byte_for_byte():
         job = reply.json()["id"]
         reply = worker.call("POST", "/v1/claim", json.dumps({
             "claim_id": "1", "capabilities": ["a.b"], "max_job_seconds": 9}))
-        assert reply.body.decode().endswith(f'"input":{odd}}}'), reply
+        assert reply.body.decode().endswith(f'"input":{odd}}}\n'), reply
         lease = reply.json()["lease"]
         body = (f'{{"id":"{job}","lease":"{lease}","outcome":"succeeded",'
                 f'"output":{odd}}}')
