@@ -11,66 +11,16 @@
  * keep. Whoever answers for the name is distrusted; the worst a captured
  * dialer can do is connect about for some seconds and hand over a socket to
  * the wrong place, where TLS then finds the wrong certificate.
- *
- * Landlock: the machine's name service reads below /etc, /usr and /run, and
- * loads libraries; TCP is left alone, that is the trade of this process.
  */
-#include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <stddef.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/spawn.h"
-#include "confine/landlock.h"
-#include "confine/process.h"
 #include "dialer/reach.h"
-
-static int
-enter_landlock(void)
-{
-	static const char *const paths[] = { "/etc", "/usr", "/lib", "/lib64",
-		"/run" };
-	struct landlock_room rooms[sizeof(paths) / sizeof(paths[0])];
-	size_t n = 0;
-	int r;
-
-	for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
-		int fd = open(paths[i], O_PATH | O_CLOEXEC);
-
-		if (fd >= 0)
-			rooms[n++] =
-			    (struct landlock_room){ fd, LANDLOCK_READ };
-	}
-	r = landlock_enter(rooms, n, true);
-	for (size_t i = 0; i < n; i++)
-		(void)close(rooms[i].fd);
-	/* A kernel without it: the keep has asked the operator already. */
-	return r == -EOPNOTSUPP ? 0 : r;
-}
-
-static int
-confine(void)
-{
-	int r = process_undumpable();
-
-	if (r == 0)
-		r = process_die_with_parent(getppid());
-	if (r == 0)
-		r = process_no_new_privileges();
-	if (r == 0)
-		r = process_limit(RLIMIT_FSIZE, 0);
-	if (r == 0)
-		r = process_limit(RLIMIT_NPROC, 0);
-	if (r == 0)
-		r = process_limit(RLIMIT_NOFILE, LIMIT_DIALER_FILES);
-	if (r == 0)
-		r = process_limit(RLIMIT_CPU, LIMIT_DIALER_CPU_S);
-	return r == 0 ? enter_landlock() : r;
-}
+#include "dialer/walls.h"
 
 static int
 receive_order(int link, struct dial_order *ret)
@@ -98,7 +48,7 @@ main(void)
 	(void)signal(SIGPIPE, SIG_IGN);
 	/* Should the keep be gone, or stuck. */
 	(void)alarm(LIMIT_DIAL_MS / 1000 + 1);
-	if (confine() < 0 || receive_order(link, &order) < 0)
+	if (walls_enter() < 0 || receive_order(link, &order) < 0)
 		return 1;
 	memset(&dialed, 0, sizeof(dialed));
 	socket = reach(&order, &dialed);

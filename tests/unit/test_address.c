@@ -17,11 +17,16 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "dialer/address.h"
 #include "dialer/reach.h"
+#include "dialer/walls.h"
 
 static struct dial_address
 address(const char *text)
@@ -401,6 +406,61 @@ never_meets_itself(void **state)
 	}
 }
 
+static bool
+can_open(const char *path, int flags)
+{
+	cleanup_fd int fd = open(path, flags | O_CLOEXEC, 0600);
+
+	return fd >= 0;
+}
+
+/* Runs in a child: the exit status tells the step that was wrong. */
+_Noreturn static void
+try_the_walls(const char *secret)
+{
+	struct addrinfo *list = NULL;
+
+	if (!can_open(secret, O_RDONLY) || !can_open("/etc/hosts", O_RDONLY))
+		_exit(1);
+	if (walls_enter() < 0)
+		_exit(2);
+	if (can_open(secret, O_RDONLY) || can_open("/", O_RDONLY))
+		_exit(3);
+	if (can_open(secret, O_WRONLY) || can_open("/tmp/x", O_CREAT | O_RDWR))
+		_exit(4);
+	if (!can_open("/etc/hosts", O_RDONLY))
+		_exit(5);
+	if (getaddrinfo("localhost", "80", NULL, &list) != 0)
+		_exit(6);
+	freeaddrinfo(list);
+	if (execl("/bin/true", "true", (char *)NULL) == 0 || errno != EACCES)
+		_exit(7);
+	_exit(prctl(PR_GET_DUMPABLE) == 0 &&
+		    prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1
+		? 0
+		: 8);
+}
+
+static void
+stays_inside_its_walls(void **state)
+{
+	char secret[] = "/tmp/sandcastle-dialer-XXXXXX";
+	int fd = mkostemp(secret, O_CLOEXEC);
+	pid_t child;
+	int status;
+
+	(void)state;
+	assert_true(fd >= 0);
+	child = fork();
+	if (child == 0)
+		try_the_walls(secret);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(close(fd), 0);
+	assert_int_equal(unlink(secret), 0);
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), 0);
+}
+
 int
 main(void)
 {
@@ -415,6 +475,7 @@ main(void)
 		cmocka_unit_test(tells_refusal_and_names_apart),
 		cmocka_unit_test(gives_up_on_silence),
 		cmocka_unit_test(never_meets_itself),
+		cmocka_unit_test(stays_inside_its_walls),
 	};
 
 	return cmocka_run_group_tests_name("address", tests, NULL, NULL);

@@ -16,12 +16,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/file.h"
 #include "base/text.h"
 #include "keep/secret_file.h"
+#include "keep/walls.h"
 
 #define ORIGIN "https://photos.example.org:443"
 #define TOKEN  "SC-0123456789abcdefABCDEF._~+/-=="
@@ -522,6 +525,47 @@ lists_and_removes(void **state)
 	assert_int_equal(try_photos(place), KEEP_RESULT_MISSING);
 }
 
+static bool
+can_open(const char *path, int flags)
+{
+	cleanup_fd int fd = open(path, flags | O_CLOEXEC, 0600);
+
+	return fd >= 0;
+}
+
+/* Runs in a child: the exit status tells the step that was wrong. */
+_Noreturn static void
+try_the_walls(const struct place *place)
+{
+	if (!can_open("/etc/passwd", O_RDONLY) || !can_open(place->key, O_RDWR))
+		_exit(1);
+	if (walls_open(place->state) < 0)
+		_exit(2);
+	if (!can_open(place->key, O_RDONLY) ||
+	    !can_open(place->secret, O_RDONLY))
+		_exit(3);
+	if (can_open("/etc/passwd", O_RDONLY) || can_open(place->key, O_RDWR))
+		_exit(4);
+	if (try_photos(place) != KEEP_RESULT_OK)
+		_exit(5);
+	if (execl("/bin/true", "true", (char *)NULL) == 0 || errno != EACCES)
+		_exit(6);
+	_exit(prctl(PR_GET_DUMPABLE) == 0 ? 0 : 7);
+}
+
+static void
+its_opener_reads_the_store_only(void **state)
+{
+	pid_t child = fork();
+	int status;
+
+	if (child == 0)
+		try_the_walls(*state);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), 0);
+}
+
 #define IN_A_PLACE(f) \
 	cmocka_unit_test_setup_teardown(f, make_place, remove_place)
 
@@ -547,6 +591,7 @@ main(void)
 		IN_A_PLACE(opens_for_its_own_origin_only),
 		IN_A_PLACE(checks_the_alphabet_on_the_way_out),
 		IN_A_PLACE(lists_and_removes),
+		IN_A_PLACE(its_opener_reads_the_store_only),
 	};
 
 	if (sodium_init() < 0)
