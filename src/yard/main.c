@@ -211,12 +211,25 @@ hear_core(struct yard *yard, struct links *links)
 	packet_close_fds(fds);
 }
 
+/* A word that its capability does not have is none. */
+static void
+check_word(struct yard_answer *answer)
+{
+	uint32_t words = capability_at(answer->capability)->errors;
+
+	if (answer->verdict == 0 || (words & 1u << answer->verdict) != 0)
+		return;
+	answer->end = YARD_END_SILENT;
+	answer->verdict = 0;
+}
+
 static void
 tell_end(struct yard *yard, struct links *links)
 {
 	struct yard_answer answer = { .capability = yard->order.capability };
 
 	run_tell(&yard->run, &answer);
+	check_word(&answer);
 	yard_answer_encode(&answer, YARD_ENDED, &yard->order);
 	answer_core(yard, links, &answer);
 }

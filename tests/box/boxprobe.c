@@ -31,6 +31,7 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/spawn.h"
+#include "contract/outcome.h"
 #include "wire/box_msg.h"
 #include "wire/letter.h"
 
@@ -142,6 +143,8 @@ misspeak(const char *how)
 	box_answer_encode(&answer, BOX_VERDICT, 0);
 	if (strcmp(how, "released") == 0)
 		answer.verdict = 999;
+	else if (strcmp(how, "gave_up") == 0)
+		answer.verdict = ERROR_GAVE_UP;
 	else if (strcmp(how, "walls") == 0)
 		box_answer_encode(&answer, BOX_WALLS, WALL_ALL);
 	else if (strcmp(how, "half") == 0)

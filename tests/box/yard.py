@@ -93,9 +93,11 @@ class Yard:
     """A yard that runs as a plain user; as who runs the test if that is one.
 
     driver: a program that stands in for sandcastle-driver.
+    leak: a number at which the yard inherits the directory / as well.
     """
 
-    def __init__(self, config=SOURCE, driver=None, uid=PLAIN_UID, wrap=()):
+    def __init__(self, config=SOURCE, driver=None, uid=PLAIN_UID, wrap=(),
+                 leak=None):
         self.dir = tempfile.mkdtemp(prefix="sandcastle-yard-")
         os.chmod(self.dir, 0o755)
         for name in ("yard", "init", "driver"):
@@ -107,6 +109,10 @@ class Yard:
         self.sequence = 0
         self.log = tempfile.TemporaryFile()
         place = theirs.fileno()
+        if leak:
+            directory = os.open("/", os.O_RDONLY)
+            os.dup2(directory, leak)
+            os.close(directory)
 
         def narrow():
             # fd 3 is the link, whatever it was here.
@@ -114,10 +120,12 @@ class Yard:
             demote(uid)()
         self.process = subprocess.Popen(
             [*wrap, os.path.join(self.dir, "sandcastle-yard")], env={},
-            pass_fds=(3,) if place == 3 else (place, 3),
+            pass_fds={place, 3, leak or 3},
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
             stderr=self.log, preexec_fn=narrow, cwd="/")
         theirs.close()
+        if leak:
+            os.close(leak)
         self.config = config
 
     @staticmethod

@@ -301,8 +301,9 @@ def nonsense_costs_the_link():
 
 def a_box_cannot_say_more_than_a_verdict():
     with Place() as place, Yard(probed(place), driver=PROBE).begin() as yard:
-        for what in (b"self:says released", b"self:says walls",
-                     b"self:says half", b"self:says twice"):
+        for what in (b"self:says released", b"self:says gave_up",
+                     b"self:says walls", b"self:says half",
+                     b"self:says twice"):
             end = yard.run(IMAGE_PREVIEW, what)
             assert end.end == SILENT, (what, end)
         assert yard.run(IMAGE_PREVIEW, b"usable").end == VERDICT
