@@ -121,6 +121,9 @@
 #define LIMIT_SUSPICIONS 3
 /* Suspect ids remembered per source. */
 #define LIMIT_SUSPECTS 256
+/* A journal that another core still holds is waited for; a killed one lets go
+ * in milliseconds. */
+#define LIMIT_JOURNAL_WAIT_MS 5000
 /* The journal is copied in steps of this. */
 #define LIMIT_BLOB_STEP (64 * 1024)
 /* Told to stop at once, the core still offers its releases for so long. */

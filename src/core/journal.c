@@ -183,6 +183,8 @@ prepare_file(sqlite3 *db, const char *path, struct fault *fault)
 {
 	int version;
 
+	/* A core that was killed a moment ago may not be gone yet. */
+	(void)sqlite3_busy_timeout(db, LIMIT_JOURNAL_WAIT_MS);
 	/* What is no database shows at the first reading. */
 	version = version_of(db);
 	if (version < 0)
@@ -224,6 +226,8 @@ journal_open(const char *directory, struct journal **ret, struct fault *fault)
 		    path, db ? sqlite3_errmsg(db) : "out of memory");
 	else
 		r = prepare_file(db, path, fault);
+	/* Later on nobody else writes, and the core must not wait. */
+	(void)sqlite3_busy_timeout(db, 0);
 	(void)umask(mask);
 	if (r < 0) {
 		(void)sqlite3_close(db);
