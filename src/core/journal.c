@@ -205,6 +205,8 @@ prepare_file(sqlite3 *db, const char *path, struct fault *fault)
 		    "%s: is damaged; move it away to start anew (results in it "
 		    "would not be delivered)",
 		    path);
+	/* From here on nobody else writes, and the core must not wait. */
+	(void)sqlite3_busy_timeout(db, 0);
 	return 0;
 }
 
@@ -226,8 +228,6 @@ journal_open(const char *directory, struct journal **ret, struct fault *fault)
 		    path, db ? sqlite3_errmsg(db) : "out of memory");
 	else
 		r = prepare_file(db, path, fault);
-	/* Later on nobody else writes, and the core must not wait. */
-	(void)sqlite3_busy_timeout(db, 0);
 	(void)umask(mask);
 	if (r < 0) {
 		(void)sqlite3_close(db);
