@@ -332,7 +332,7 @@ static int
 result_in(struct store *store, const char *worker, const struct body *body,
     const struct spool *from)
 {
-	struct held held = { 0 };
+	struct held held = { .hold = HOLD_LIVE };
 	int r = find_held(store, worker, body, &held);
 
 	if (r != STORE_OK)

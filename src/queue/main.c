@@ -25,6 +25,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/select.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -52,6 +53,7 @@ struct queue {
 	int signals;
 	int listener; /* -1 once the server has it */
 	bool is_stopping;
+	bool is_troubled; /* the last tick failed, and that was told */
 	uint64_t stop_ms;
 	uint64_t tick_ms;
 };
@@ -217,8 +219,12 @@ tick(struct queue *queue)
 	if (now_ms - queue->tick_ms < TICK_MS)
 		return;
 	queue->tick_ms = now_ms;
-	if (store_tick(queue->store) < 0)
+	if (store_tick(queue->store) >= 0) {
+		queue->is_troubled = false;
+	} else if (!queue->is_troubled) {
 		log_error("%s", store_trouble(queue->store));
+		queue->is_troubled = true;
+	}
 }
 
 static bool
@@ -271,6 +277,9 @@ main(int argc, char **argv)
 	(void)umask(077);
 	/* Tokens and jobs are in this memory. */
 	(void)setrlimit(RLIMIT_CORE, &(struct rlimit){ 0, 0 });
+	/* What select(2) can hold. */
+	(void)setrlimit(
+	    RLIMIT_NOFILE, &(struct rlimit){ FD_SETSIZE, FD_SETSIZE });
 	if (options_parse(argc, argv, &queue.options, &fault) < 0) {
 		log_error("%s", fault.text);
 		return 2;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC
  *
- * Shared by the two halves of the SQLite store, and by nothing else.
+ * Shared by the parts of the SQLite store, and by nothing else.
  */
 #ifndef QUEUE_STORE_SQLITE_H
 #define QUEUE_STORE_SQLITE_H
