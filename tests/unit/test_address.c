@@ -387,9 +387,10 @@ never_meets_itself(void **state)
 	assert_non_null(f);
 	assert_int_equal(fscanf(f, "%u %u", &low, &high), 2);
 	assert_int_equal(fclose(f), 0);
-	for (unsigned int i = 0; i < 4000; i++) {
+	/* The kernel hands out every second port of its range in turn. */
+	for (unsigned int i = 0; i < 4 * (high - low); i++) {
 		struct dial_order order =
-		    order_for("127.0.0.1", low + i % (high - low), 1);
+		    order_for("127.0.0.1", low + ((high - low) / 2 & ~1u), 1);
 		struct dialed dialed = { .result = 99 };
 		int fd = reach(&order, &dialed);
 		struct sockaddr_in here = { 0 }, there = { 0 };
