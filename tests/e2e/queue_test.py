@@ -233,6 +233,8 @@ def the_oldest_job_comes_first_and_only_what_was_named():
         assert got["id"] == ids[2] and "more" not in got, got
         assert worker.claim(["image.text", "a.b", "text.label"]) is None
         assert producer.job(ids[4])["state"] == "waiting"
+        ids = [producer.submit(n) for n in range(5)]
+        assert [worker.claim()["id"] for _ in ids] == ids
 
 
 def a_repeated_claim_id_gives_the_same_job():
@@ -816,6 +818,33 @@ def kill_9_at_any_moment_loses_nothing():
               f"{len(flood.failed)} failed, 12 kills")
 
 
+def nothing_is_answered_before_it_is_on_the_disk():
+    with Queue() as queue:
+        producer, worker, _ = queue.trio()
+        trace = queue.at("trace")
+        with open(queue.at("strace"), "w") as said:
+            strace = subprocess.Popen(
+                ["strace", "-p", str(queue.process.pid), "-o", trace, "-e",
+                 "trace=accept4,fsync,fdatasync,send,sendto,sendmsg,writev"],
+                stderr=said)
+        eventually(lambda: "attached" in open(queue.at("strace")).read(), 5)
+        job = producer.submit()
+        held = worker.claim()
+        assert worker.result(held, outcome="released").status == 204
+        held = worker.claim()
+        assert worker.succeed(held).status == 204
+        assert worker.claim() is None
+        assert producer.job(job)["state"] == "succeeded"
+        strace.send_signal(2)
+        strace.wait(5)
+        with open(trace) as f:
+            calls = [line.split("(")[0] for line in f if "= -1" not in line]
+        answers = " ".join(calls).split("accept4 ")[1:]
+        synced = ["sync " in a.split("send")[0].split("writev")[0]
+                  for a in answers]
+        assert synced == [True] * 5 + [False] * 2, calls
+
+
 def a_full_disk_is_507_and_nothing_is_lost():
     disk = SmallDisk(8)
     with Queue("--hold", "300", disk=disk) as queue:
@@ -1008,6 +1037,7 @@ if __name__ == "__main__":
             one_address_cannot_take_all_seats,
             a_full_house_opens_again_at_once,
             kill_9_at_any_moment_loses_nothing,
+            nothing_is_answered_before_it_is_on_the_disk,
             a_full_disk_is_507_and_nothing_is_lost,
             finished_jobs_are_dropped_in_time_and_room_is_given_back,
             sigterm_lets_a_request_finish,
