@@ -21,6 +21,8 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(HERE)
 # Suites that start sandcastle as a plain user, and once more as root.
 BOTH_WAYS = ("e2e/recovery", "e2e/trouble")
+# As meson.build installs them.
+UNREADABLE = ("sandcastle-core", "sandcastle-courier", "sandcastle-keep")
 TEST_LINE = re.compile(r"^(ok|not ok)\b\s*\d*\s*-?\s*(.*)$")
 
 
@@ -63,12 +65,17 @@ class Tally:
 
 
 def stage(build):
-    """A copy of the programs that any user may run."""
+    """A copy of the programs that any user may run, as an installation has
+    them."""
     target = tempfile.mkdtemp(prefix="sandcastle-test-")
     os.chmod(target, 0o755)
     for path in glob.glob(os.path.join(build, "sandcastle*")):
         if os.path.isfile(path) and os.access(path, os.X_OK):
             shutil.copy2(path, target)
+    for name in UNREADABLE:
+        path = os.path.join(target, name)
+        if os.path.exists(path):
+            os.chmod(path, 0o711)
     return target
 
 
