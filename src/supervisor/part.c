@@ -78,6 +78,10 @@ part_narrow(void *context)
 {
 	const struct part *part = context;
 
+	/* What a terminal sends to all in front of it is for the supervisor,
+	 * which lets the job finish. */
+	if (setsid() < 0)
+		return -1;
 	if (part->without_network && leave_network() < 0)
 		return -1;
 	if (part->changes_user &&

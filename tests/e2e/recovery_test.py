@@ -6,9 +6,11 @@ The outcome is read from what the source was told, never from our own log.
 """
 import base64
 import os
+import pty
 import signal
 import sys
 import time
+import types
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.join(HERE, "..", "source")]
@@ -233,6 +235,32 @@ def a_second_signal_releases_now():
             run.source.releases
 
 
+def an_interrupt_from_the_terminal_drains():
+    """^C reaches all in front of the terminal; the job must not notice."""
+    with Run() as run:
+        run.castle.stop()
+        run.job("last", LARGE)
+        pid, terminal = pty.fork()
+        if pid == 0:
+            argv = run.castle.argv("run")
+            os.execvpe(argv[0], argv, {"PATH": os.environ["PATH"]})
+        run.castle.process = types.SimpleNamespace(
+            pid=pid, kill=lambda: os.kill(pid, signal.SIGKILL),
+            wait=lambda: None)
+        run.wait_running()
+        os.write(terminal, b"\x03")
+        try:
+            while os.read(terminal, 4096):
+                pass
+        except OSError:
+            pass
+        _, status = os.waitpid(pid, 0)
+        run.castle.process = None
+        assert os.waitstatus_to_exitcode(status) == 0, status
+        assert run.source.done["last"]["outcome"] == "succeeded", \
+            run.source.releases
+
+
 def the_hour_survives_a_crash():
     with Run(max_jobs_per_hour=2) as run:
         for i in range(4):
@@ -251,7 +279,7 @@ TESTS = [kill_the_core, kill_the_keep, kill_the_yard, kill_the_box,
          kill_the_courier, kill_the_supervisor, a_result_survives_a_crash,
          delivery_comes_before_claiming, a_lost_answer_costs_nothing,
          gone_is_final, drain_finishes_the_job, a_second_signal_releases_now,
-         the_hour_survives_a_crash]
+         an_interrupt_from_the_terminal_drains, the_hour_survives_a_crash]
 
 if __name__ == "__main__":
     tap.main(TESTS)
