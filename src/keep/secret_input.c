@@ -44,6 +44,23 @@ struct silence {
 	sigset_t mask;
 };
 
+/* Puts everything back; a signal that came meanwhile then does what it would
+ * have done. */
+static void
+silence_end(const struct silence *silence)
+{
+	int number = caught;
+
+	(void)tcsetattr(silence->terminal, TCSAFLUSH, &silence->before);
+	for (size_t i = 0; i < N_ENDING; i++)
+		(void)sigaction(ending_signals[i], &silence->actions[i], NULL);
+	(void)sigaction(SIGTSTP, &silence->stop, NULL);
+	(void)sigprocmask(SIG_SETMASK, &silence->mask, NULL);
+	if (number != 0)
+		(void)raise(number);
+}
+
+/* 0, or -errno with everything as it was. */
 static int
 silence_begin(struct silence *silence, int terminal)
 {
@@ -68,23 +85,10 @@ silence_begin(struct silence *silence, int terminal)
 	quiet = silence->before;
 	quiet.c_lflag &= (tcflag_t) ~(ECHO | ECHOE | ECHOK);
 	quiet.c_lflag |= ICANON | ECHONL;
-	return tcsetattr(terminal, TCSAFLUSH, &quiet) < 0 ? -errno : 0;
-}
-
-/* Puts everything back; a signal that came meanwhile then does what it would
- * have done. */
-static void
-silence_end(const struct silence *silence)
-{
-	int number = caught;
-
-	(void)tcsetattr(silence->terminal, TCSAFLUSH, &silence->before);
-	for (size_t i = 0; i < N_ENDING; i++)
-		(void)sigaction(ending_signals[i], &silence->actions[i], NULL);
-	(void)sigaction(SIGTSTP, &silence->stop, NULL);
-	(void)sigprocmask(SIG_SETMASK, &silence->mask, NULL);
-	if (number != 0)
-		(void)raise(number);
+	if (tcsetattr(terminal, TCSAFLUSH, &quiet) == 0)
+		return 0;
+	silence_end(silence);
+	return -EIO;
 }
 
 /* Reads up to a line end or the end of input. The number of bytes, or
@@ -113,44 +117,50 @@ read_line(const struct silence *silence, char *to, size_t size)
 }
 
 static ssize_t
-ask(const char *prompt, char *to)
+ask(const struct silence *silence, const char *prompt, char *to)
+{
+	(void)fputs(prompt, stderr);
+	return read_line(silence, to, SECRET_INPUT_BYTES);
+}
+
+/* One silence over both questions: what is pasted for the second while the
+ * first is read is not shown either. */
+static void
+ask_twice(const char *name, char *to, char *again, ssize_t ret[2])
 {
 	struct silence silence;
-	ssize_t n = silence_begin(&silence, STDIN_FILENO);
+	char prompt[128];
 
-	if (n < 0)
-		return n;
-	(void)fputs(prompt, stderr);
-	n = read_line(&silence, to, SECRET_INPUT_BYTES);
+	(void)snprintf(
+	    prompt, sizeof(prompt), "token of %s (not shown): ", name);
+	ret[0] = ret[1] = silence_begin(&silence, STDIN_FILENO);
+	if (ret[0] < 0)
+		return;
+	ret[0] = ret[1] = ask(&silence, prompt, to);
+	if (ret[0] >= 0 && ret[0] < TERMINAL_LINE_BYTES)
+		ret[1] = ask(&silence, "once more: ", again);
 	silence_end(&silence);
-	return n;
 }
 
 static ssize_t
 read_terminal(char *to, const char *name, struct fault *fault)
 {
 	cleanup_secret char *again = secret_memory(SECRET_INPUT_BYTES);
-	char prompt[128];
-	ssize_t n, m;
+	ssize_t n[2];
 
-	(void)snprintf(
-	    prompt, sizeof(prompt), "token of %s (not shown): ", name);
-	n = ask(prompt, to);
-	if (n < 0)
+	ask_twice(name, to, again, n);
+	if (n[0] < 0 || n[1] < 0)
 		return fault_set(fault, FAULT_SECRET,
-		    "cannot read the token: %s", strerror((int)-n));
-	if (n >= TERMINAL_LINE_BYTES)
+		    "cannot read the token: %s",
+		    strerror((int)-(n[0] < 0 ? n[0] : n[1])));
+	if (n[0] >= TERMINAL_LINE_BYTES)
 		return fault_set(fault, FAULT_SECRET,
 		    "the token is too long for a terminal: write it into a "
 		    "file and give that as standard input");
-	m = ask("once more: ", again);
-	if (m < 0)
-		return fault_set(fault, FAULT_SECRET,
-		    "cannot read the token: %s", strerror((int)-m));
-	if (n != m || sodium_memcmp(to, again, (size_t)n) != 0)
+	if (n[0] != n[1] || sodium_memcmp(to, again, (size_t)n[0]) != 0)
 		return fault_set(fault, FAULT_SECRET,
 		    "the two are not the same; nothing was changed");
-	return n;
+	return n[0];
 }
 
 /* Cuts one line end off n bytes; gives what is left. */
