@@ -48,11 +48,16 @@
 /* A part that ran so long has earned a fresh start. */
 #define RESTART_FORGET_MS 60000
 
+/* Yards of generations before: the one that has the box, and idle ones that
+ * are just ending. */
+#define OLD_YARDS 4
+
 enum {
 	KEEP = 0,
 	YARD,
 	CORE,
-	PARTS
+	PARTS,
+	SIGNALS = PARTS + OLD_YARDS, /* the last of what is polled */
 };
 
 struct supervisor {
@@ -63,7 +68,7 @@ struct supervisor {
 	uint64_t started_ms[PARTS];
 	uint64_t restart_at_ms[PARTS]; /* 0: it runs */
 	uint64_t delay_ms[PARTS];
-	struct part old_yard; /* finishing its last box after a reload */
+	struct part old_yards[OLD_YARDS]; /* finishing after a reload */
 	int signals;
 	bool is_stopping;
 	bool core_has_crashed;
@@ -235,29 +240,51 @@ part_ended(struct supervisor *s, int i)
 	plan_restart(s, i);
 }
 
-/* The new generation is in force: the new yard takes the place of the old. */
-static int
-change_over(
-    struct supervisor *s, struct part *yard, int config, struct fault *fault)
+/*
+ * It finishes its box, if it has one, and ends. Only yards that neither have
+ * one nor end can take all the room, and then one of them has to go.
+ */
+static void
+retire_yard(struct supervisor *s, const struct part *yard)
 {
 	struct super_order order;
+	int i = 0;
+
+	while (i < OLD_YARDS - 1 && s->old_yards[i].child.pidfd >= 0)
+		i++;
+	part_end(&s->old_yards[i]);
+	s->old_yards[i] = *yard;
+	super_order_encode(&order, SUPER_STOP, 0, s->generation);
+	part_tell(&s->old_yards[i], &order, -1);
+}
+
+/*
+ * The new generation is in force, and there is no way back: a part may have
+ * put it in force already. One that does not is ended, and started again with
+ * it. The new yard takes the place of the old.
+ */
+static void
+change_over(struct supervisor *s, struct part *yard, int config)
+{
+	struct part old = s->parts[YARD];
+	struct fault fault = { 0 };
 
 	s->generation++;
 	(void)close(s->config);
 	s->config = config;
-	part_end(&s->old_yard);
-	s->old_yard = s->parts[YARD];
 	s->parts[YARD] = *yard;
 	s->started_ms[YARD] = clock_boot_ms();
 	for (int i = 0; i < PARTS; i++) {
-		if (commit(&s->parts[i], s->generation, fault) < 0)
-			return -1;
+		if (commit(&s->parts[i], s->generation, &fault) == 0)
+			continue;
+		log_error("%s", fault.text);
+		spawn_kill(&s->parts[i].child);
 	}
-	if (link_core_to(s, &s->parts[YARD], fault) < 0)
-		return -1;
-	super_order_encode(&order, SUPER_STOP, 0, s->generation);
-	part_tell(&s->old_yard, &order, -1);
-	return 0;
+	if (link_core_to(s, &s->parts[YARD], &fault) < 0) {
+		log_error("%s", fault.text);
+		spawn_kill(&s->parts[CORE].child);
+	}
+	retire_yard(s, &old);
 }
 
 static int
@@ -283,7 +310,8 @@ reload(struct supervisor *s, struct fault *fault)
 		part_end(&yard);
 		return -1;
 	}
-	return change_over(s, &yard, take_fd(&config), fault);
+	change_over(s, &yard, take_fd(&config));
+	return 0;
 }
 
 static void
@@ -318,6 +346,9 @@ wait_ms(const struct supervisor *s)
 	uint64_t now = clock_boot_ms();
 	uint64_t soonest = UINT64_MAX;
 
+	/* Nothing is started again then. */
+	if (s->is_stopping)
+		return -1;
 	for (int i = 0; i < PARTS; i++) {
 		if (s->restart_at_ms[i] != 0 && s->restart_at_ms[i] < soonest)
 			soonest = s->restart_at_ms[i];
@@ -332,23 +363,27 @@ static void
 supervise(struct supervisor *s)
 {
 	while (!s->is_stopping || s->parts[CORE].child.pidfd >= 0) {
-		struct pollfd p[PARTS + 2];
+		struct pollfd p[SIGNALS + 1];
 
 		for (int i = 0; i < PARTS; i++)
 			p[i] = (struct pollfd){ s->parts[i].child.pidfd, POLLIN,
 				0 };
-		p[PARTS] = (struct pollfd){ s->signals, POLLIN, 0 };
-		p[PARTS + 1] =
-		    (struct pollfd){ s->old_yard.child.pidfd, POLLIN, 0 };
-		if (poll(p, PARTS + 2, wait_ms(s)) < 0)
+		for (int i = 0; i < OLD_YARDS; i++)
+			p[PARTS + i] =
+			    (struct pollfd){ s->old_yards[i].child.pidfd,
+				    POLLIN, 0 };
+		p[SIGNALS] = (struct pollfd){ s->signals, POLLIN, 0 };
+		if (poll(p, SIGNALS + 1, wait_ms(s)) < 0)
 			continue;
 		for (int i = 0; i < PARTS; i++) {
 			if (p[i].revents != 0)
 				part_ended(s, i);
 		}
-		if (p[PARTS + 1].revents != 0)
-			(void)part_reap(&s->old_yard);
-		if (p[PARTS].revents != 0)
+		for (int i = 0; i < OLD_YARDS; i++) {
+			if (p[PARTS + i].revents != 0)
+				(void)part_reap(&s->old_yards[i]);
+		}
+		if (p[SIGNALS].revents != 0)
 			handle_signal(s);
 		restart_due(s);
 	}
@@ -385,7 +420,8 @@ describe_parts(struct supervisor *s, char *core, char *keep, char *run)
 		.without_network = true,
 		.arguments = {
 		    "sandcastle-core", "--state", core, "--run", run } };
-	s->old_yard.child.pidfd = -1;
+	for (int i = 0; i < OLD_YARDS; i++)
+		s->old_yards[i].child.pidfd = -1;
 	for (int i = 0; i < PARTS; i++) {
 		s->parts[i].child.pidfd = -1;
 		s->parts[i].link = -1;
@@ -476,7 +512,8 @@ main(int argc, char **argv)
 	}
 	for (int i = 0; i < PARTS; i++)
 		part_end(&s.parts[i]);
-	part_end(&s.old_yard);
+	for (int i = 0; i < OLD_YARDS; i++)
+		part_end(&s.old_yards[i]);
 	log_notice("stopped");
 	return r == 0 ? 0 : 1;
 }

@@ -128,15 +128,33 @@ part_tell(struct part *part, struct super_order *order, int fd)
 	    part->link, order, sizeof(*order), &fd, fd < 0 ? 0 : 1);
 }
 
-/* One packet of the part, or the reason why none came. */
+/* 1: the answer; 0: not yet; -1: the part has gone, or says nonsense. An
+ * answer to an order that was no longer waited for is passed over: it must
+ * not pass for the answer to this one, nor make that one look wrong. */
+static int
+receive_answer(const struct part *part, struct super_answer *ret)
+{
+	int fds[PACKET_FDS];
+	int r = packet_receive(part->link, ret, sizeof(*ret), fds);
+
+	if (r == -EAGAIN)
+		return 0;
+	if (r != PACKET_GOT ||
+	    super_answer_decode(ret, packet_count_fds(fds)) < 0 ||
+	    ret->head.sequence > part->sequence) {
+		packet_close_fds(fds);
+		return -1;
+	}
+	return ret->head.sequence == part->sequence;
+}
+
 static int
 await_answer(struct part *part, struct super_answer *ret, struct fault *fault)
 {
 	uint64_t deadline = clock_boot_ms() + PART_ANSWER_MS;
-	int fds[PACKET_FDS];
-	int r = -EAGAIN;
+	int r = 0;
 
-	while (r == -EAGAIN) {
+	while (r == 0) {
 		struct pollfd p = { part->link, POLLIN, 0 };
 		uint64_t now = clock_boot_ms();
 
@@ -144,15 +162,11 @@ await_answer(struct part *part, struct super_answer *ret, struct fault *fault)
 			return fault_set(fault, FAULT_PEER,
 			    "%s did not answer in %d s", part->program,
 			    PART_ANSWER_MS / 1000);
-		r = packet_receive(part->link, ret, sizeof(*ret), fds);
+		r = receive_answer(part, ret);
 	}
-	if (r == PACKET_GOT &&
-	    super_answer_decode(ret, packet_count_fds(fds)) == 0 &&
-	    ret->head.sequence == part->sequence)
-		return 0;
-	packet_close_fds(fds);
-	return fault_set(
-	    fault, FAULT_PEER, "%s ended while it was asked", part->program);
+	return r > 0 ? 0
+		     : fault_set(fault, FAULT_PEER,
+			   "%s ended while it was asked", part->program);
 }
 
 int
