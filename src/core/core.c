@@ -253,6 +253,10 @@ perform(struct core *core, const struct action *action)
 
 	switch (action->kind) {
 	case ACTION_JOURNAL:
+		/* Nobody reads the input of a job that has its outcome, and a
+		 * source can put off taking that for days. */
+		if (action->value & OP_OUTCOME)
+			cleanup_fd_at(&slot->input);
 		break;
 	case ACTION_OPEN:
 		keep_link_open(core, action->slot);

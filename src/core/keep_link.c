@@ -113,6 +113,15 @@ keep_link_open(struct core *core, uint32_t slot)
 	core_event_slot(core, EVENT_OPENED, slot, KEEP_RESULT_FAILED);
 }
 
+/* Until the next try, which may be days away, an output that stands in the
+ * journal need not be in memory as well. */
+static void
+forget_output(struct slot *slot)
+{
+	if (slot->committed_row != 0 && slot->row.row == slot->committed_row)
+		cleanup_fd_at(&slot->output);
+}
+
 void
 keep_link_drop(struct core *core, uint32_t slot)
 {
@@ -126,4 +135,5 @@ keep_link_drop(struct core *core, uint32_t slot)
 		    core->keep->fd, &order, sizeof(order), NULL, 0);
 	}
 	courier_link_close(&core->slots[slot]);
+	forget_output(&core->slots[slot]);
 }

@@ -576,6 +576,62 @@ def a_dead_yard_costs_its_job_one_suspicion():
         assert results(rig, 2)[1] == "succeeded"
 
 
+def letters_of(rig):
+    """MiB of the letters that the core holds."""
+    if os.geteuid() != 0:
+        raise Skip("needs root, to see the fds of an undumpable process")
+    total = 0
+    for fd in os.listdir(f"/proc/{rig.process.pid}/fd"):
+        path = f"/proc/{rig.process.pid}/fd/{fd}"
+        try:
+            if "/memfd:" in os.readlink(path):
+                total += os.stat(path).st_blocks * 512
+        except FileNotFoundError:
+            pass
+    return total >> 20
+
+
+def a_source_that_takes_no_result_holds_no_memory():
+    """Its job has its outcome; what else it had is let go of, or any number
+    of sources could each keep 64 MiB for days."""
+    content = b'{"a":"' + b"x" * (40 << 20) + b'"}'
+    handed = set()
+    with castle(config("a", "b", "c")) as rig:
+        def source(claim):
+            if claim.verb == r.RESULT:
+                claim.answer(r.ANSWERED, http=500)
+            elif claim.source in handed:
+                claim.nothing()
+            else:
+                handed.add(claim.source)
+                claim.job("not-asked", content, capability=r.DOCUMENT)
+
+        rig.source = source
+        rig.start()
+        rig.until(lambda: {c.source for c in rig.results} == {"a", "b", "c"})
+        rig.pause(0.2)
+        assert letters_of(rig) == 0, letters_of(rig)
+        assert {c.said() for c in rig.results} == {"failed not_asked"}
+
+
+def a_result_that_waits_waits_on_disk():
+    output = b'{"a":"' + b"y" * (20 << 20) + b'"}'
+    with castle() as rig:
+        source = Source(rig, "job-1")
+        source.reply = lambda c: c.answer(r.UNREACHABLE, trouble=3)
+        rig.run = lambda box: box.end(output=output)
+        rig.start()
+        rig.until(lambda: len(rig.results) == 2)
+        rig.pause(0.1)
+        assert letters_of(rig) == 0, letters_of(rig)
+        source.reply = lambda c: c.stored()
+        rig.until(lambda: len(rig.results) == 3)
+        assert [c.output == c.ticket + output for c in rig.results] == [
+            True] * 3
+        claims = len(rig.claims)
+        rig.until(lambda: len(rig.claims) > claims, 5, "asked again")
+
+
 def a_stale_or_busy_keep_is_asked_again_soon():
     with castle(config("photos", interval="5s")) as rig:
         rig.opened = {"photos": 2}
@@ -786,6 +842,8 @@ if __name__ == "__main__":
           a_courier_that_lies_harms_only_its_source,
           a_letter_that_someone_can_still_write_is_not_believed,
           a_dead_yard_costs_its_job_one_suspicion,
+          a_source_that_takes_no_result_holds_no_memory,
+          a_result_that_waits_waits_on_disk,
           a_stale_or_busy_keep_is_asked_again_soon,
           a_journal_that_cannot_be_used_is_said_so,
           nothing_deleted_stays_in_the_journal,
