@@ -19,6 +19,7 @@
 #include "base/clock.h"
 #include "base/must.h"
 #include "base/text.h"
+#include "keep/start.h"
 #include "wire/packet.h"
 
 /* Where Debian keeps the certificates that the system trusts. */
@@ -85,16 +86,11 @@ start_opener(struct courier_link *link, const char *origin, const char *state)
 	const char *arguments[] = { "sandcastle-keep", "open", link->secret,
 		origin, link->name, "--state", state, NULL };
 	int ends[2];
-	struct spawn spawn = { .program = "sandcastle-keep",
-		.arguments = arguments,
-		.fds = &ends[1],
-		.n_fds = 1,
-		.is_quiet = true };
 	int r;
 
 	if (pipe2(ends, O_CLOEXEC) < 0)
 		return -errno;
-	r = spawn_start(&spawn, &link->child);
+	r = start_child(arguments, &ends[1], 1, &link->child);
 	(void)close(ends[1]);
 	if (r < 0)
 		(void)close(ends[0]);
@@ -193,11 +189,6 @@ start_courier(struct courier_link *link)
 	int fds[] = { link->core_end, -1, link->token, link->ca };
 	int ends[2];
 	int r = packet_pair(ends);
-	struct spawn spawn = { .program = "sandcastle-courier",
-		.arguments = arguments,
-		.fds = fds,
-		.n_fds = sizeof(fds) / sizeof(fds[0]),
-		.is_quiet = true };
 
 	if (r < 0)
 		return r;
@@ -205,7 +196,8 @@ start_courier(struct courier_link *link)
 	dial_order_encode(&place, link->order.head.generation);
 	r = packet_send(ends[0], &place, sizeof(place), NULL, 0);
 	if (r == 0)
-		r = spawn_start(&spawn, &link->child);
+		r = start_child(
+		    arguments, fds, sizeof(fds) / sizeof(fds[0]), &link->child);
 	(void)close(ends[1]);
 	if (r < 0)
 		(void)close(ends[0]);

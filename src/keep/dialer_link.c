@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "keep/start.h"
 #include "wire/packet.h"
 
 void
@@ -26,20 +27,15 @@ dialer_link_is_busy(const struct dialer_link *dialer)
 }
 
 static int
-start_child(struct dialer_link *dialer)
+start(struct dialer_link *dialer)
 {
 	static const char *const arguments[] = { "sandcastle-dialer", NULL };
 	int ends[2];
 	int r = packet_pair(ends);
-	struct spawn spawn = { .program = "sandcastle-dialer",
-		.arguments = arguments,
-		.fds = &ends[1],
-		.n_fds = 1,
-		.is_quiet = true };
 
 	if (r < 0)
 		return r;
-	r = spawn_start(&spawn, &dialer->child);
+	r = start_child(arguments, &ends[1], 1, &dialer->child);
 	(void)close(ends[1]);
 	if (r < 0)
 		(void)close(ends[0]);
@@ -53,7 +49,7 @@ dialer_link_start(
     struct dialer_link *dialer, const struct dial_order *place, uint64_t now_ms)
 {
 	struct dial_order order = *place;
-	int r = start_child(dialer);
+	int r = start(dialer);
 
 	if (r < 0)
 		return r;

@@ -216,6 +216,9 @@ obey(uint32_t verb, int *socket)
 	case PLAY_WALLS:
 		report.fell = stage_try_walls();
 		return true;
+	case PLAY_HANG:
+		while (true)
+			(void)pause();
 	case PLAY_EXIT:
 		return false;
 	default:

@@ -27,6 +27,7 @@ enum play_verb {
 	PLAY_NONSENSE, /* send the keep no DIAL */
 	PLAY_HANG_UP, /* close the link to the keep and live on */
 	PLAY_WALLS, /* try what a keep's child must not be able to */
+	PLAY_HANG, /* heed nothing any more */
 	PLAY_EXIT,
 };
 

@@ -880,6 +880,33 @@ ends_with_its_supervisor(void **state)
 	assert_true(stage_is_gone((pid_t)report.pid));
 }
 
+/* Whatever way it ends: a child need not have asked for it itself. */
+static void
+takes_its_children_along_when_killed(void **state)
+{
+	struct stage *stage = *state;
+	struct play_order order = { { PACKET_MAGIC, PLAY_HANG, 0, 0 } };
+	struct play_report report;
+
+	begin_with_sources(stage, some_ports);
+	assert_int_equal(stage_open(stage, 0), KEEP_RESULT_OK);
+	assert_int_equal(
+	    stage_ask(stage, 0, PLAY_REPORT, &report, NULL), PACKET_GOT);
+	assert_int_equal(
+	    packet_write(stage->couriers[0], &order, sizeof(order)), 0);
+	assert_int_equal(kill(stage->keep, SIGKILL), 0);
+	assert_true(stage_is_gone((pid_t)report.pid));
+}
+
+/* A killed keep has no good end. */
+static int
+end_killed(void **state)
+{
+	int status = stage_free(*state);
+
+	return WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL ? 0 : -1;
+}
+
 #define STAGED(f)     cmocka_unit_test_setup_teardown(f, begin, end)
 #define STAGED_MAD(f) cmocka_unit_test_setup_teardown(f, begin_mad, end)
 
@@ -913,6 +940,8 @@ main(int argc, char **argv)
 		STAGED(stops_when_its_couriers_have_finished),
 		STAGED(stops_at_once),
 		STAGED(ends_with_its_supervisor),
+		cmocka_unit_test_setup_teardown(
+		    takes_its_children_along_when_killed, begin, end_killed),
 	};
 	int played = argc > 0 ? stage_play(argv[0]) : -1;
 
