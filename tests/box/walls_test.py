@@ -126,7 +126,7 @@ def numbers(text, word):
 
 
 def check_23_the_sweep():
-    both = in_box("sweep").split("--\n")
+    both = in_box("sweep", "60s").split("--\n")
     for name, text in zip(("driver", "tool"), both):
         declared = numbers(text, "declared")
         answers = numbers(text, "answers") - PAST_EVERY_FILTER
