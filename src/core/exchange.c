@@ -40,12 +40,13 @@ exchange_opened(struct step *step)
 	}
 	source->asked = schedule_askable(step->schedule, source, step->now_ms);
 	if (source->asked == 0 || step->schedule->drain != DRAIN_NOT ||
-	    step->schedule->is_busy) {
+	    !step->schedule->is_open) {
 		step_end_exchange(step, slot);
 		source->due_ms = step->now_ms;
 		return;
 	}
 	source->exchange = EXCHANGE_CLAIM;
+	source->claimed_ms = step->now_ms;
 	source->deadline_ms = step->now_ms + LIMIT_CLAIM_MS;
 	step_act(step, ACTION_CLAIM, slot, source->asked);
 }

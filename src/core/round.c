@@ -23,8 +23,10 @@ action_add(
 }
 
 void
-round_count(struct schedule *schedule)
+round_count(struct schedule *schedule, uint64_t now_ms)
 {
+	bool was_open = schedule->is_open;
+
 	schedule->is_busy = false;
 	schedule->n_exchanges = 0;
 	for (uint32_t i = 0; i < schedule->n_slots; i++) {
@@ -34,6 +36,19 @@ round_count(struct schedule *schedule)
 		schedule->is_busy |= state >= JOB_HELD && state <= JOB_RUNNING;
 		schedule->n_exchanges += source->exchange != EXCHANGE_NONE;
 	}
+	schedule->is_open = !schedule->is_busy && schedule->keep_is_up &&
+	    schedule->yard_is_up && !schedule->journal_is_full;
+	if (was_open && !schedule->is_open)
+		schedule->shut_ms = now_ms;
+	/* A job that is taken and given back at once delays nobody. */
+	if (schedule->is_open && !was_open && schedule->shut_ms != now_ms)
+		schedule->open_ms = now_ms;
+}
+
+uint64_t
+round_overdue_ms(const struct schedule *schedule, uint64_t ready_ms)
+{
+	return later(ready_ms, schedule->open_ms) + LIMIT_ROUND_MS;
 }
 
 static bool
@@ -108,6 +123,20 @@ next_due(struct schedule *schedule, uint64_t now_ms)
 		if (schedule->sources[slot].round != schedule->round &&
 		    round_ready_ms(schedule, slot, now_ms) <= now_ms)
 			return slot;
+	}
+	return SLOT_NONE;
+}
+
+/* One that has waited its second, in whatever rounds. */
+static uint32_t
+next_overdue(struct schedule *schedule, uint64_t now_ms)
+{
+	for (uint32_t i = 0; i < schedule->n_slots; i++) {
+		uint64_t ready = round_ready_ms(schedule, i, now_ms);
+
+		if (ready <= now_ms &&
+		    round_overdue_ms(schedule, ready) <= now_ms)
+			return i;
 	}
 	return SLOT_NONE;
 }
@@ -229,7 +258,6 @@ open_courier(struct schedule *schedule, uint32_t slot, uint64_t now_ms,
 		source->job = (struct job){ .state = JOB_ASKING,
 			.capability = CAPABILITY_NONE,
 			.since_ms = now_ms };
-		source->claimed_ms = now_ms;
 	}
 	action_add(out, ACTION_OPEN, slot, 0);
 }
@@ -262,20 +290,30 @@ next_in_turn(struct schedule *schedule, uint64_t now_ms)
 	return next_due(schedule, now_ms);
 }
 
+/* Opens a courier for the slot, and makes room for it if need be. */
+static void
+ask(struct schedule *schedule, uint32_t slot, uint32_t random, uint64_t now_ms,
+    struct actions *out)
+{
+	if (schedule->n_exchanges >= LIMIT_COURIERS)
+		round_drop(schedule, find_longest(schedule, false), random,
+		    now_ms, out);
+	open_courier(schedule, slot, now_ms, out);
+}
+
 void
 round_ask(struct schedule *schedule, uint32_t random, uint64_t now_ms,
     struct actions *out)
 {
-	while (!is_waiting(schedule, now_ms)) {
-		uint32_t slot = next_in_turn(schedule, now_ms);
+	for (;;) {
+		bool waits = is_waiting(schedule, now_ms);
+		uint32_t slot = waits ? next_overdue(schedule, now_ms)
+				      : next_in_turn(schedule, now_ms);
 
 		if (slot == SLOT_NONE)
 			return;
-		if (schedule->n_exchanges >= LIMIT_COURIERS)
-			round_drop(schedule, find_longest(schedule, false),
-			    random, now_ms, out);
-		open_courier(schedule, slot, now_ms, out);
-		if (schedule->sources[slot].was_late ||
+		ask(schedule, slot, random, now_ms, out);
+		if (waits || schedule->sources[slot].was_late ||
 		    schedule->budget_ms == 0 || schedule->is_busy)
 			continue;
 		schedule->waiting = slot;

@@ -12,7 +12,10 @@ void action_add(
     struct actions *out, enum action_kind kind, uint32_t slot, uint32_t value);
 
 /* Counts anew what is held, running and in flight. */
-void round_count(struct schedule *schedule);
+void round_count(struct schedule *schedule, uint64_t now_ms);
+
+/* When a source that is due has waited for others for long enough. */
+uint64_t round_overdue_ms(const struct schedule *schedule, uint64_t ready_ms);
 
 /* When the source in the slot can start an exchange, the state being as it
  * is: TIME_NEVER when only another event can bring that about. */

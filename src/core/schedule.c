@@ -420,7 +420,7 @@ settle(struct step *step)
 	expire(step);
 	serve_held(step);
 	guard_box(step);
-	round_count(schedule);
+	round_count(schedule, step->now_ms);
 	round_limit_letters(
 	    schedule, step->event->random, step->now_ms, step->out);
 	round_ask(schedule, step->event->random, step->now_ms, step->out);
@@ -524,7 +524,7 @@ source_wake_ms(struct schedule *schedule, uint32_t slot, uint64_t now_ms)
 	/* One that is due waits for another's answer, or became due since the
 	 * last step. */
 	if (wake <= now_ms && schedule->waiting != SLOT_NONE)
-		wake = TIME_NEVER;
+		wake = round_overdue_ms(schedule, wake);
 	if (source->exchange != EXCHANGE_NONE)
 		also = source->deadline_ms;
 	else if (source->job.state == JOB_HELD)

@@ -153,6 +153,9 @@ struct schedule {
 	uint32_t waiting; /* slot that is waited for, or SLOT_NONE */
 	uint64_t waiting_since_ms;
 	uint64_t budget_ms; /* waiting left in this round */
+	bool is_open; /* claims can be made */
+	uint64_t open_ms; /* since when */
+	uint64_t shut_ms; /* when they could not any more */
 	bool is_busy; /* a job is held, running, or being started */
 	uint32_t n_exchanges;
 	/* the end */

@@ -7,6 +7,8 @@
 
 #include <stdio.h>
 
+#include "base/must.h"
+
 #define BUSY_RETRY_MS 20
 #define BUSY_RETRIES  8
 
@@ -45,6 +47,7 @@ hour_add(struct hour *hour, uint64_t age_ms, uint64_t now_ms)
 		return;
 	(*count)++;
 	hour->used++;
+	hour->shut_ms = 0;
 }
 
 uint32_t
@@ -57,18 +60,27 @@ hour_used(struct hour *hour, uint64_t now_ms)
 uint64_t
 hour_free_ms(struct hour *hour, uint32_t cap, uint64_t now_ms)
 {
-	uint32_t used = hour_used(hour, now_ms);
-	uint64_t oldest = hour->second + 1;
+	uint32_t used;
+	uint64_t oldest;
 
+	/* A full hour is asked for often, and stays as full until then. */
+	if (now_ms < hour->shut_ms && cap == hour->shut_cap)
+		return hour->shut_ms;
+	used = hour_used(hour, now_ms);
 	if (used < cap)
-		return now_ms;
+		return 0;
+	oldest = hour->second + 1;
+	hour->shut_cap = cap;
 	/* Buckets in the order in which they end. */
 	for (uint64_t i = 0; i < HOUR_BUCKETS; i++) {
 		used -= hour->counts[(oldest + i) % HOUR_BUCKETS];
-		if (used < cap)
-			return (oldest + i) * 1000;
+		if (used < cap) {
+			hour->shut_ms = (oldest + i) * 1000;
+			return hour->shut_ms;
+		}
 	}
-	return now_ms + LIMIT_HOUR_MS;
+	must(0 && "an hour that never ends");
+	return TIME_NEVER;
 }
 
 uint64_t

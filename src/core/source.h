@@ -29,6 +29,8 @@ struct source_rule {
 struct hour {
 	uint64_t second; /* of the newest bucket */
 	uint32_t used;
+	uint32_t shut_cap; /* for which shut_ms was found */
+	uint64_t shut_ms;
 	uint16_t counts[HOUR_BUCKETS];
 };
 
@@ -88,7 +90,7 @@ struct source {
 /* The hour. age_ms of a run: how long ago it was. */
 void hour_add(struct hour *hour, uint64_t age_ms, uint64_t now_ms);
 uint32_t hour_used(struct hour *hour, uint64_t now_ms);
-/* When fewer than cap (at least 1) will be left; now_ms when that is so. */
+/* When fewer than cap (at least 1) will be left; 0 when that is so now. */
 uint64_t hour_free_ms(struct hour *hour, uint32_t cap, uint64_t now_ms);
 
 /* The growing delay before the n-th failure's next ask: random is any
