@@ -9,7 +9,7 @@ libssl-dev libsodium-dev libuv1-dev libyaml-dev libseccomp-dev libsqlite3-dev
 libmicrohttpd-dev libcmocka-dev libjansson-dev ca-certificates'
 run='python3 util-linux poppler-utils tesseract-ocr libvips-tools fonts-dejavu-core
 fonts-liberation openssl curl'
-test='python3 strace bubblewrap mandoc util-linux iproute2 procps'
+test='python3 strace bubblewrap mandoc util-linux iproute2'
 
 wanted=
 for set in "$@"; do
