@@ -6,6 +6,7 @@ reads one request at a time and hands it to a behaviour, which answers on the
 socket as it likes. Everything that arrives is recorded. All sockets have a
 time limit and end with close().
 """
+import atexit
 import base64
 import json
 import os
@@ -23,6 +24,7 @@ class Authority:
 
     def __init__(self):
         self.dir = tempfile.mkdtemp(prefix="sandcastle-ca-")
+        atexit.register(self.remove)
         os.chmod(self.dir, 0o755)
         self._key("ca")
         self._run("req", "-x509", "-new", "-key", self._at("ca.key"), "-days",

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: ISC
 """Test functions, run one after another and reported as TAP."""
-import os
 import sys
 import time
 import traceback
@@ -38,8 +37,7 @@ def main(tests):
                 print("# " + text)
         print(f"{line}" if "# SKIP" in line else
               f"{line} ({time.monotonic() - started:.1f} s)", flush=True)
-    sys.stdout.flush()
-    os._exit(1 if failed else 0)
+    sys.exit(1 if failed else 0)
 
 
 def eventually(condition, seconds=10.0, what="condition"):
