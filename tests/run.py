@@ -85,6 +85,9 @@ def suites(build, only):
         if os.path.isfile(path) and os.access(path, os.X_OK):
             name = "unit/" + os.path.basename(path)[5:]
             found.append((name, [path], 120))
+    path = f"{build}/tests/simulate/simulate"
+    if os.path.exists(path):
+        found.append(("core/simulate", [path, "--steps", "10000000"], 300))
     for name in ("layers", "links", "style"):
         path = f"{HERE}/{name}.sh"
         if os.path.exists(path):

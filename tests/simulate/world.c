@@ -452,7 +452,7 @@ check_claim(struct world *w, uint32_t slot, uint32_t capabilities)
 	if (source->claimed_ms != 0 && w->now_ms < source->claimed_ms + poll)
 		broken(w, "asked again before the interval was over");
 	if (w->sabotage == SABOTAGE_CLAIM_ID)
-		id += source->n_starts > 0;
+		id += draw(w, 50) == 0;
 	if (source->claim_id_sent != 0 && source->claim_id_sent != id)
 		broken(w, "a claim_id changed before a 200 came");
 	source->claim_id_sent = id;
