@@ -20,7 +20,7 @@ build/build.ninja:
 	@$(MESON) setup build --prefix $(PREFIX) >/dev/null
 
 demo:
-	@sh tools/depends.sh build run
+	@sh tools/depends.sh build run demo
 	@$(MAKE) --no-print-directory all
 	@$(PYTHON) demo/demo.py build
 

@@ -1,21 +1,23 @@
 #!/bin/sh
 # SPDX-License-Identifier: ISC
 # Installs what sandcastle needs on a Debian machine, when root; otherwise says
-# exactly what to install. Usage: depends.sh build|run|test ...
+# exactly what to install. Usage: depends.sh build|run|demo|test ...
 set -eu
 
 build='gcc libc6-dev make meson ninja-build pkg-config libcurl4-openssl-dev
 libssl-dev libsodium-dev libuv1-dev libyaml-dev libseccomp-dev libsqlite3-dev
-libmicrohttpd-dev libcmocka-dev libjansson-dev ca-certificates'
-run='python3 util-linux poppler-utils tesseract-ocr libvips-tools fonts-dejavu-core
-fonts-liberation openssl curl'
-test='python3 strace bubblewrap mandoc util-linux iproute2'
+libmicrohttpd-dev libcmocka-dev libjansson-dev'
+run='ca-certificates poppler-utils tesseract-ocr libvips-tools
+fonts-dejavu-core fonts-liberation'
+demo='python3 util-linux openssl'
+test='python3 util-linux openssl curl strace bubblewrap'
 
 wanted=
 for set in "$@"; do
 	case $set in
 	build) wanted="$wanted $build" ;;
 	run) wanted="$wanted $run" ;;
+	demo) wanted="$wanted $demo" ;;
 	test) wanted="$wanted $test" ;;
 	*) echo "depends.sh: unknown set $set" >&2; exit 2 ;;
 	esac
