@@ -17,7 +17,8 @@ all: build/build.ninja
 
 build/build.ninja:
 	@sh tools/depends.sh build
-	@$(MESON) setup build --prefix $(PREFIX) >/dev/null
+	@$(MESON) setup build --prefix $(PREFIX) >/dev/null || \
+		{ tail -n 20 build/meson-logs/meson-log.txt >&2; exit 1; }
 
 demo:
 	@sh tools/depends.sh build run demo
@@ -27,7 +28,7 @@ demo:
 ifdef SANITIZE
 test:
 	@sh tools/depends.sh build
-	@test -d build-sanitized || $(MESON) setup build-sanitized \
+	@test -f build-sanitized/build.ninja || $(MESON) setup build-sanitized \
 		-Db_sanitize=address,undefined -Db_lundef=false >/dev/null
 	@ninja -C build-sanitized
 	@$(PYTHON) tests/run.py --build build-sanitized --only unit
