@@ -4,7 +4,8 @@
 
 Starts sandcastle-queue on loopback over TLS with a throw-away CA, puts jobs
 with real files into it, runs sandcastle against it, and prints each result as
-it comes. Nothing is left running; the directory stays, with the previews.
+it comes. Nothing is left running; the directory stays, with the previews, until
+you remove it.
 """
 import base64
 import json
@@ -204,6 +205,15 @@ sources:
                   "never claimed")
         return waiting
 
+    def wait_until_delivered(self, seconds=10):
+        """The queue has the last result before sandcastle knows that."""
+        deadline = time.monotonic() + seconds
+        while time.monotonic() < deadline:
+            status = json.loads(self.castle("status", "--json"))
+            if not any(s["outbox"] for s in status["sources"]):
+                return
+            time.sleep(0.1)
+
     def stop(self):
         for process in reversed(self.running):
             if process.poll() is None:
@@ -213,6 +223,8 @@ sources:
                 except subprocess.TimeoutExpired:
                     process.kill()
                     process.wait()
+        if self.prefix:
+            shutil.rmtree(self.bin)
 
 
 def main():
@@ -231,13 +243,14 @@ def main():
               "listens nowhere.")
         castle = demo.start_castle()
         waiting = demo.collect(submitted)
+        demo.wait_until_delivered()
         print("\n$ sandcastle status")
         print(demo.castle("status"))
         castle.send_signal(signal.SIGTERM)
         status = castle.wait(60)
         print(f"Drained and stopped (exit status {status}). "
-              f"{time.monotonic() - started:.0f} s. Previews and logs are in "
-              f"{demo.dir}")
+              f"{time.monotonic() - started:.0f} s.\nPreviews and logs are in "
+              f"{demo.dir}; rm -r it when you have seen enough.")
         if len(waiting) != 1 or waiting[0][2] != "document.pdf" or status:
             sys.exit("this is not how the demo should end")
     except subprocess.CalledProcessError as error:
