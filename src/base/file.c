@@ -132,14 +132,20 @@ file_sealed_size(int fd, size_t max)
 }
 
 int
-file_reopen_readonly(int fd)
+file_reopen(int fd, int flags)
 {
 	char path[64];
 	int again;
 
 	(void)snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	again = open(path, O_RDONLY | O_CLOEXEC);
+	again = open(path, flags | O_CLOEXEC);
 	return again < 0 ? -errno : again;
+}
+
+int
+file_reopen_readonly(int fd)
+{
+	return file_reopen(fd, O_RDONLY);
 }
 
 int

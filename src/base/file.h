@@ -39,8 +39,10 @@ int file_seal(int memfd);
 ssize_t file_sealed_size(int fd, size_t max);
 
 /*
- * Gives a second, read-only fd of the same file, or -errno. It needs /proc.
+ * Opens the same file once more, with these flags of open(2): another offset,
+ * other flags. The fd, or -errno. It needs /proc.
  */
+int file_reopen(int fd, int flags);
 int file_reopen_readonly(int fd);
 
 /* Gives a sealed memfd with these bytes, or -errno. */

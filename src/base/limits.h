@@ -84,6 +84,9 @@
 #define LIMIT_COURIER_CPU_S	    10
 #define LIMIT_COURIER_ADDRESS_SPACE (256u * 1024 * 1024)
 #define LIMIT_COURIER_FILES	    16
+/* Connections that one courier gets. It needs one for its exchange; without an
+ * end a captured one has the keep start processes all the time. */
+#define LIMIT_COURIER_DIALS 4
 /* Couriers at once: one per source in use. */
 #define LIMIT_COURIERS 64
 /* The keep ends a courier itself after this, whatever the core says. */
@@ -174,6 +177,9 @@
 #define LIMIT_BOX_STACK_BYTES (8u * 1024 * 1024)
 /* Signals that may wait, queued in kernel memory. */
 #define LIMIT_BOX_SIGNALS 64
+/* Where memory ends, each process of a box counts as half the machine: it goes
+ * before all but what alone takes more. */
+#define LIMIT_BOX_OOM_SCORE "500"
 
 /* -- queue -------------------------------------------------------------- */
 /* Connections at once: the workers and producers of one house, and strangers

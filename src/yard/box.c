@@ -38,6 +38,8 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/file.h"
+#include "base/limits.h"
 #include "base/spawn.h"
 #include "confine/filter.h"
 #include "confine/landlock.h"
@@ -62,6 +64,8 @@
 struct making {
 	const struct box_plan *plan;
 	int link; /* the box's end */
+	int null;
+	int filter; /* the tool's */
 	int scratch; /* -1 until it is made */
 	char uid_map[32];
 	char gid_map[32];
@@ -90,6 +94,19 @@ map_ids(struct making *making)
 	if (r == 0)
 		r = put_text("/proc/self/uid_map", making->uid_map);
 	return r < 0 ? r : put_text("/proc/self/gid_map", making->gid_map);
+}
+
+/*
+ * Where the machine's memory ends, a box goes before what else it is used for.
+ * Refused where the yard stands higher already, which is as good.
+ */
+static int
+step_forward(struct making *making)
+{
+	int r = put_text("/proc/self/oom_score_adj", LIMIT_BOX_OOM_SCORE);
+
+	(void)making;
+	return r == -EACCES ? 0 : r;
 }
 
 /* A clone of the tree is a mount of the box's own, which pivot_root needs. */
@@ -198,10 +215,10 @@ seat_all(const struct making *making, struct seat seats[BOX_FDS])
 	size_t n = 0;
 
 	for (int i = 0; i < SPAWN_FIRST_FD; i++)
-		seats[n++] = (struct seat){ plan->root->null, i, 0 };
+		seats[n++] = (struct seat){ making->null, i, 0 };
 	seats[n++] = (struct seat){ making->link, SPAWN_FIRST_FD, 0 };
 	seats[n++] = (struct seat){ plan->root->init, BOX_INIT_FD, O_CLOEXEC };
-	seats[n++] = (struct seat){ plan->filters->tool, BOX_FILTER_FD, 0 };
+	seats[n++] = (struct seat){ making->filter, BOX_FILTER_FD, 0 };
 	seats[n++] = (struct seat){ plan->root->driver, BOX_DRIVER_FD, 0 };
 	for (int i = 0; i < LIMIT_TOOLS; i++) {
 		if (plan->tools[i] >= 0)
@@ -267,6 +284,7 @@ static const struct {
 	int (*take)(struct making *making);
 } steps[] = {
 	{ "its user id", map_ids },
+	{ "its place before the OOM killer", step_forward },
 	{ "its root", exchange_root },
 	{ "its scratch space", mount_scratch },
 	{ "its session", leave_session },
@@ -309,6 +327,18 @@ write_orders(struct making *making)
 	    "%d", LIMIT_BOX_INODES);
 }
 
+/* An open file has an offset and flags, where one box could leave a word for
+ * the next: each gets its own. */
+static int
+open_files(struct making *making)
+{
+	making->null = file_reopen(making->plan->root->null, O_RDWR);
+	if (making->null < 0)
+		return making->null;
+	making->filter = file_reopen_readonly(making->plan->filters->tool);
+	return making->filter < 0 ? making->filter : 0;
+}
+
 static int
 clone_flags(const struct box_plan *plan)
 {
@@ -322,28 +352,52 @@ clone_flags(const struct box_plan *plan)
 	return flags;
 }
 
+static void
+making_done(struct making *making)
+{
+	cleanup_fd_at(&making->link);
+	cleanup_fd_at(&making->null);
+	cleanup_fd_at(&making->filter);
+}
+
+static int
+start(struct making *making, struct box *box)
+{
+	/* One box at a time, and the yard sleeps while its child uses it. */
+	static _Alignas(64) char stack[STACK_BYTES];
+	int r;
+
+	making->step = "its files";
+	r = open_files(making);
+	if (r < 0)
+		return r;
+	making->step = "its namespaces";
+	box->pid = clone(take_steps, stack + STACK_BYTES,
+	    clone_flags(making->plan), making, &box->pidfd);
+	return box->pid < 0 ? -errno : -making->error;
+}
+
 int
 box_make(
     const struct box_plan *plan, struct box *ret_box, const char **ret_step)
 {
-	/* One box at a time, and the yard sleeps while its child uses it. */
-	static _Alignas(64) char stack[STACK_BYTES];
-	struct making making = { .plan = plan, .link = -1, .scratch = -1 };
-	struct box box = { .pidfd = -1, .link = -1 };
+	struct making making = { .plan = plan,
+		.null = -1,
+		.filter = -1,
+		.scratch = -1,
+		.step = "its link" };
+	struct box box = { .pid = -1, .pidfd = -1 };
 	int ends[2];
 	int r = packet_pair(ends);
 
-	*ret_step = "its link";
+	*ret_step = making.step;
 	if (r < 0)
 		return r;
+	box.link = ends[0];
 	making.link = ends[1];
 	write_orders(&making);
-	making.step = "its namespaces";
-	box.pid = clone(take_steps, stack + STACK_BYTES, clone_flags(plan),
-	    &making, &box.pidfd);
-	r = box.pid < 0 ? -errno : -making.error;
-	(void)close(ends[1]);
-	box.link = ends[0];
+	r = start(&making, &box);
+	making_done(&making);
 	if (r == 0) {
 		*ret_box = box;
 		return 0;

@@ -191,6 +191,20 @@ def killed_by_order():
         assert yard.run(IMAGE_PREVIEW, b"usable").end == VERDICT
 
 
+def a_box_goes_first_where_memory_ends():
+    def rank(pid):
+        with open(f"/proc/{pid}/oom_score_adj") as file:
+            return int(file.read())
+
+    with Place() as place, Yard(probed(place), driver=PROBE).begin() as yard:
+        pids = begun(yard)
+        mine = rank("self")
+        assert [rank(p) for p in pids] == [max(500, mine)] * len(pids), pids
+        # The yard, whose memory the box had until it became one, does not.
+        outer = [p for p in yard.inside() if p not in pids]
+        assert [rank(p) for p in outer] == [mine] * 2, outer
+
+
 def killed_from_outside():
     with Place() as place, Yard(probed(place), driver=PROBE).begin() as yard:
         pids = begun(yard)
@@ -403,7 +417,8 @@ def main():
         a_tool_of_the_real_driver_is_held, as_a_dedicated_user, never_as_root, without_user_namespaces,
         a_bad_config_is_refused, one_config_in_a_life,
         what_is_missing_is_listed, a_program_that_vanishes,
-        killed_by_order, killed_from_outside, ends_with_its_core,
+        a_box_goes_first_where_memory_ends, killed_by_order,
+        killed_from_outside, ends_with_its_core,
         ends_with_the_yard, stops_after_its_box, stops_at_once_when_urgent,
         another_generation_is_stale, nonsense_costs_the_link,
         a_box_cannot_say_more_than_a_verdict, many_boxes_leave_nothing,
