@@ -12,10 +12,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/audit.h>
+#include <linux/futex.h>
 #include <linux/seccomp.h>
 #include <sched.h>
 #include <signal.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -51,6 +53,9 @@
 #define LOWEST_MAPPING	0x200000u
 #define MAP_AT_ANY_COST (MAP_FIXED | MAP_FIXED_NOREPLACE)
 
+/* What a futex operation can be combined with. */
+#define FUTEX_WAYS (FUTEX_PRIVATE_FLAG | FUTEX_CLOCK_REALTIME)
+
 /* What must hold of an argument. */
 #define IS(number, value)                     \
 	{                                     \
@@ -59,6 +64,14 @@
 #define FROM(number, value)                   \
 	{                                     \
 		number, SCMP_CMP_GE, value, 0 \
+	}
+#define UP_TO(number, value)                  \
+	{                                     \
+		number, SCMP_CMP_LE, value, 0 \
+	}
+#define IS_BUT_FOR(number, bits, value)                              \
+	{                                                            \
+		number, SCMP_CMP_MASKED_EQ, ~(uint64_t)(bits), value \
 	}
 #define LACKS(number, bits)                         \
 	{                                           \
@@ -75,7 +88,6 @@ static const struct filter_rule common[] = {
 	FILTER_ALLOW(pwrite64),
 	FILTER_ALLOW(close),
 	FILTER_ALLOW(lseek),
-	FILTER_ALLOW(fadvise64),
 	FILTER_ALLOW(ftruncate),
 	FILTER_ALLOW(open),
 	FILTER_ALLOW(openat),
@@ -84,8 +96,6 @@ static const struct filter_rule common[] = {
 	FILTER_ALLOW(lstat),
 	FILTER_ALLOW(newfstatat),
 	FILTER_ALLOW(statx),
-	FILTER_ALLOW(statfs),
-	FILTER_ALLOW(fstatfs),
 	FILTER_ALLOW(access),
 	FILTER_ALLOW(faccessat),
 	FILTER_ALLOW(faccessat2),
@@ -100,7 +110,6 @@ static const struct filter_rule common[] = {
 	FILTER_ALLOW(rmdir),
 	FILTER_ALLOW(rename),
 	FILTER_ALLOW(renameat),
-	FILTER_ALLOW(renameat2),
 	FILTER_ALLOW(umask),
 	FILTER_ALLOW(poll),
 	FILTER_ALLOW(ppoll),
@@ -108,12 +117,9 @@ static const struct filter_rule common[] = {
 	FILTER_ALLOW(pselect6),
 	FILTER_ALLOW(munmap),
 	FILTER_ALLOW(brk),
-	FILTER_ALLOW(madvise),
-	FILTER_ALLOW(futex),
 	FILTER_ALLOW(set_robust_list),
 	FILTER_ALLOW(set_tid_address),
 	FILTER_ALLOW(rseq),
-	FILTER_ALLOW(membarrier),
 	FILTER_ALLOW(sched_yield),
 	FILTER_ALLOW(sched_getaffinity),
 	FILTER_ALLOW(getcpu),
@@ -127,7 +133,6 @@ static const struct filter_rule common[] = {
 	FILTER_ALLOW(nanosleep),
 	FILTER_ALLOW(gettimeofday),
 	FILTER_ALLOW(time),
-	FILTER_ALLOW(times),
 	FILTER_ALLOW(getrusage),
 	FILTER_ALLOW(restart_syscall),
 	FILTER_ALLOW(getrandom),
@@ -143,6 +148,24 @@ static const struct filter_rule common[] = {
 	FILTER_ALLOW(exit),
 	FILTER_ALLOW(exit_group),
 	FILTER_ALLOW_IF(arch_prctl, IS(0, ARCH_SET_FS)),
+	/* Neither the exchange of two nor a whiteout, which is a device. */
+	FILTER_ALLOW_IF(renameat2, LACKS(4, ~(uint64_t)RENAME_NOREPLACE)),
+	/* What a libc needs. What merges, evicts or moves pages shows a box
+	 * others' pages by its speed, or others by theirs. */
+	FILTER_ALLOW_IF(fadvise64, UP_TO(3, POSIX_FADV_WILLNEED)),
+	FILTER_ALLOW_IF(madvise, UP_TO(2, MADV_DONTNEED)),
+	FILTER_ALLOW_IF(madvise, IS(2, MADV_FREE)),
+	FILTER_ALLOW_IF(madvise, IS(2, MADV_HUGEPAGE)),
+	FILTER_ALLOW_IF(madvise, IS(2, MADV_NOHUGEPAGE)),
+	FILTER_ALLOW_IF(madvise, IS(2, MADV_DONTDUMP)),
+	/* Not those that inherit priority: no tool's libraries use them, and
+	 * much of what was ever wrong with futexes was theirs. */
+	FILTER_ALLOW_IF(futex, IS_BUT_FOR(1, FUTEX_WAYS | 1, FUTEX_WAIT)),
+	FILTER_ALLOW_IF(futex, IS_BUT_FOR(1, FUTEX_WAYS, FUTEX_REQUEUE)),
+	FILTER_ALLOW_IF(
+	    futex, IS_BUT_FOR(1, FUTEX_WAYS | 1, FUTEX_CMP_REQUEUE)),
+	FILTER_ALLOW_IF(futex, IS_BUT_FOR(1, FUTEX_WAYS, FUTEX_WAIT_BITSET)),
+	FILTER_ALLOW_IF(futex, IS_BUT_FOR(1, FUTEX_WAYS, FUTEX_WAKE_BITSET)),
 	/* No locks, leases, owners or pipe sizes: they reach other boxes by
 	 * the files that boxes share, or memory that no limit counts. */
 	FILTER_ALLOW_IF(fcntl, IS(1, F_DUPFD)),
@@ -168,6 +191,9 @@ static const struct filter_rule driver_only[] = {
 	FILTER_ALLOW(kill),
 	FILTER_ALLOW(tgkill),
 	FILTER_ALLOW(capget),
+	/* The test box looks at /tmp; a tool would see the host's disk. */
+	FILTER_ALLOW(statfs),
+	FILTER_ALLOW(fstatfs),
 	FILTER_ALLOW_IF(fcntl, IS(1, F_GET_SEALS)),
 	FILTER_ALLOW_IF(clone, LACKS(0, FLAGS_FORBIDDEN)),
 	FILTER_ALLOW_IF(recvmsg, IS(0, SPAWN_FIRST_FD)),

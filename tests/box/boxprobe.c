@@ -19,6 +19,7 @@
 #include <linux/seccomp.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -71,6 +72,18 @@ enter_tool_filter(void)
 	return (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program);
 }
 
+static bool
+try_among(const struct check *checks, size_t n, const char *name)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (strcmp(name, checks[i].name) == 0) {
+			checks[i].run();
+			return true;
+		}
+	}
+	return false;
+}
+
 static int
 try(const char *name)
 {
@@ -78,18 +91,10 @@ try(const char *name)
 		sweep();
 		return 0;
 	}
-	for (size_t i = 0; i < n_attempts; i++) {
-		if (strcmp(name, attempts[i].name) == 0) {
-			attempts[i].run();
-			return 0;
-		}
-	}
-	for (size_t i = 0; i < n_programs; i++) {
-		if (strcmp(name, programs[i].name) == 0) {
-			programs[i].run();
-			return 0;
-		}
-	}
+	if (try_among(attempts, n_attempts, name) ||
+	    try_among(programs, n_programs, name) ||
+	    try_among(leftovers, n_leftovers, name))
+		return 0;
 	printf("no such check: %s\n", name);
 	return 2;
 }

@@ -21,6 +21,8 @@ extern const struct check attempts[];
 extern const size_t n_attempts;
 extern const struct check programs[];
 extern const size_t n_programs;
+extern const struct check leftovers[];
+extern const size_t n_leftovers;
 
 /* Each system call from 0 with -1 as all its arguments, each in a process of
  * its own that enters the filter first, when there is one. */

@@ -23,25 +23,24 @@
 #define CALL_MS	  400
 
 static const int tool[] = { SYS_read, SYS_write, SYS_readv, SYS_writev,
-	SYS_pread64, SYS_pwrite64, SYS_close, SYS_lseek, SYS_fadvise64,
-	SYS_ftruncate, SYS_open, SYS_openat, SYS_stat, SYS_fstat, SYS_lstat,
-	SYS_newfstatat, SYS_statx, SYS_statfs, SYS_fstatfs, SYS_access,
-	SYS_faccessat, SYS_faccessat2, SYS_readlink, SYS_readlinkat,
-	SYS_getdents64, SYS_getcwd, SYS_unlink, SYS_unlinkat, SYS_mkdir,
-	SYS_mkdirat, SYS_rmdir, SYS_rename, SYS_renameat, SYS_renameat2,
-	SYS_umask, SYS_poll, SYS_ppoll, SYS_select, SYS_pselect6, SYS_munmap,
-	SYS_brk, SYS_madvise, SYS_futex, SYS_set_robust_list,
-	SYS_set_tid_address, SYS_rseq, SYS_membarrier, SYS_sched_yield,
-	SYS_sched_getaffinity, SYS_getcpu, SYS_rt_sigaction, SYS_rt_sigprocmask,
-	SYS_rt_sigreturn, SYS_sigaltstack, SYS_clock_gettime, SYS_clock_getres,
-	SYS_clock_nanosleep, SYS_nanosleep, SYS_gettimeofday, SYS_time,
-	SYS_times, SYS_getrusage, SYS_restart_syscall, SYS_getrandom, SYS_uname,
-	SYS_getpid, SYS_gettid, SYS_getppid, SYS_getuid, SYS_geteuid,
-	SYS_getgid, SYS_getegid, SYS_getrlimit, SYS_exit, SYS_exit_group };
+	SYS_pread64, SYS_pwrite64, SYS_close, SYS_lseek, SYS_ftruncate,
+	SYS_open, SYS_openat, SYS_stat, SYS_fstat, SYS_lstat, SYS_newfstatat,
+	SYS_statx, SYS_access, SYS_faccessat, SYS_faccessat2, SYS_readlink,
+	SYS_readlinkat, SYS_getdents64, SYS_getcwd, SYS_unlink, SYS_unlinkat,
+	SYS_mkdir, SYS_mkdirat, SYS_rmdir, SYS_rename, SYS_renameat, SYS_umask,
+	SYS_poll, SYS_ppoll, SYS_select, SYS_pselect6, SYS_munmap, SYS_brk,
+	SYS_futex, SYS_set_robust_list, SYS_set_tid_address, SYS_rseq,
+	SYS_sched_yield, SYS_sched_getaffinity, SYS_getcpu, SYS_rt_sigaction,
+	SYS_rt_sigprocmask, SYS_rt_sigreturn, SYS_sigaltstack,
+	SYS_clock_gettime, SYS_clock_getres, SYS_clock_nanosleep, SYS_nanosleep,
+	SYS_gettimeofday, SYS_time, SYS_getrusage, SYS_restart_syscall,
+	SYS_getrandom, SYS_uname, SYS_getpid, SYS_gettid, SYS_getppid,
+	SYS_getuid, SYS_geteuid, SYS_getgid, SYS_getegid, SYS_getrlimit,
+	SYS_exit, SYS_exit_group };
 
 static const int driver[] = { SYS_dup, SYS_dup2, SYS_dup3, SYS_pipe2,
 	SYS_close_range, SYS_vfork, SYS_fork, SYS_wait4, SYS_waitid, SYS_kill,
-	SYS_tgkill, SYS_capget };
+	SYS_tgkill, SYS_capget, SYS_statfs, SYS_fstatfs };
 
 static void
 declare(const int *calls, size_t n)

@@ -194,6 +194,34 @@ def daemons():
     return found
 
 
+def check_49_nothing_is_left_for_the_next_box():
+    # Flags and offset of every file that is not the box's own.
+    for name in ("traces", "tool:traces"):
+        found = [in_box(name).split("tool status")[0] for _ in range(2)]
+        assert "trace 0 flags" in found[0], found[0]
+        assert found[1] == found[0], found
+    assert "trace 98 flags" in in_box("traces")
+    # Outside the second of two that share a file sees what the first left.
+    null = os.open("/dev/null", os.O_RDWR)
+    found = [outside("traces", stdin=null).text for _ in range(2)]
+    assert "trace 0 flags" in found[0] and found[1] != found[0], found
+    os.close(null)
+
+
+def calls_that_tools_use_do_nothing_else():
+    for name in ("advices", "inheriting futexes"):
+        for inside in (as_driver, as_tool):
+            inside(name).refused("EPERM")
+    as_driver("machine").refused(
+        "EPERM", but=("free space", "free space of a file"))
+    as_tool("machine").refused("EPERM")
+    outside("machine").open()
+    outside("inheriting futexes").open(["futex, try to lock"])
+    outside("advices").open(but=("poison",))
+    for inside in (outside, as_driver, as_tool):
+        inside("kept").open()
+
+
 def check_56_a_daemon_ends_with_its_box():
     assert len(yard().inside()) == 2
     text = in_box("daemon")
@@ -330,6 +358,8 @@ def main():
         check_1_no_network, check_13_no_namespaces, check_23_the_sweep,
         check_37_no_well_known_path, check_39_no_descriptor,
         check_42_nothing_written_is_run,
+        check_49_nothing_is_left_for_the_next_box,
+        calls_that_tools_use_do_nothing_else,
         check_56_a_daemon_ends_with_its_box,
         check_59_stopped_processes_meet_the_deadline,
         check_65_memory_ends, check_81_a_crash_is_a_failure,
