@@ -70,7 +70,7 @@ main(int argc, char **argv)
 {
 	SSL_CTX *context;
 	SSL *ssl;
-	char request[16384];
+	char request[8192];
 	unsigned long sent = 0;
 	int listener;
 	int client;
