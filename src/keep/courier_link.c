@@ -266,7 +266,8 @@ receive_request(struct courier_link *link)
 		return (p.revents & POLLHUP) != 0 ? REQUEST_HUNG_UP
 						  : REQUEST_NONSENSE;
 	if (dial_decode(&dial, packet_count_fds(fds)) < 0 ||
-	    dialer_link_is_busy(&link->dialer)) {
+	    dialer_link_is_busy(&link->dialer) ||
+	    link->n_dials++ == LIMIT_COURIER_DIALS) {
 		packet_close_fds(fds);
 		return REQUEST_NONSENSE;
 	}

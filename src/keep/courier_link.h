@@ -38,6 +38,7 @@ struct courier_link {
 	int ca; /* the certificates, until then */
 	int link; /* to the courier; -1: it hung up */
 	uint32_t dial_sequence;
+	uint32_t n_dials; /* that it asked for */
 	struct dialer_link dialer;
 	/* news for the caller */
 	enum keep_result result; /* NEWS_OPENED */

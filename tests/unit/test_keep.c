@@ -563,6 +563,27 @@ dials_for_a_courier(void **state)
 }
 
 static void
+dials_no_more_than_an_exchange_needs(void **state)
+{
+	struct stage *stage = *state;
+	struct play_report report;
+
+	begin_with_sources(stage, some_ports);
+	assert_int_equal(stage_open(stage, 0), KEEP_RESULT_OK);
+	for (int i = 0; i < LIMIT_COURIER_DIALS; i++)
+		assert_int_equal(
+		    stage_ask(stage, 0, PLAY_DIAL, &report, NULL), PACKET_GOT);
+	/* It may yet say that nothing came. */
+	if (stage_ask(stage, 0, PLAY_DIAL, &report, NULL) == PACKET_GOT)
+		assert_int_equal(report.dialed.result, 99);
+	assert_true(stage_is_gone((pid_t)report.pid));
+	/* That is its own trouble. */
+	assert_int_equal(stage_open(stage, 0), KEEP_RESULT_OK);
+	assert_int_equal(
+	    stage_ask(stage, 0, PLAY_DIAL, &report, NULL), PACKET_GOT);
+}
+
+static void
 lets_a_courier_hang_up(void **state)
 {
 	struct stage *stage = *state;
@@ -930,6 +951,7 @@ main(int argc, char **argv)
 		STAGED(says_that_certificates_are_missing),
 		STAGED(dials_for_a_courier),
 		STAGED_MAD(ends_a_courier_that_talks_nonsense),
+		STAGED(dials_no_more_than_an_exchange_needs),
 		STAGED(lets_a_courier_hang_up),
 		STAGED_MAD(believes_no_dialer),
 		STAGED_MAD(names_forbidden_addresses_once),
