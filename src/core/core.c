@@ -358,6 +358,7 @@ core_event_slot(
 
 /* -- configuration and recovery */
 
+/* The slot of the source, or a free one, or SLOT_NONE. */
 static uint32_t
 find_slot(const struct core *core, const struct source_config *source)
 {
@@ -373,7 +374,6 @@ find_slot(const struct core *core, const struct source_config *source)
 			return i;
 		}
 	}
-	must(empty != SLOT_NONE);
 	return empty;
 }
 
@@ -461,7 +461,6 @@ set_source(struct core *core, uint32_t at, uint32_t index)
 				  core->journal, &key, slot->claim_id) == 1;
 	}
 	slot->is_used = true;
-	slot->is_wanted = true;
 	slot->index = index;
 	core_event(core, &event);
 	if (!is_new)
@@ -470,23 +469,43 @@ set_source(struct core *core, uint32_t at, uint32_t index)
 	core_event_slot(core, EVENT_READY, at, 0);
 }
 
+/* There is a slot for every source, unless removed ones still hold results
+ * that a full disk does not take. */
+static void
+place_source(struct core *core, uint32_t index)
+{
+	const struct source_config *source = &core->config->sources[index];
+	uint32_t at = find_slot(core, source);
+
+	if (at == SLOT_NONE)
+		log_error("source %s: there is no room for it while the "
+			  "journal cannot be written; reload once it can",
+		    source->name);
+	else
+		set_source(core, at, index);
+}
+
+static bool
+is_in_config(const struct core *core, const struct slot *slot)
+{
+	for (uint32_t i = 0; i < core->config->n_sources; i++) {
+		const struct source_config *source = &core->config->sources[i];
+
+		if (strcmp(slot->name, source->name) == 0 &&
+		    strcmp(slot->origin, source->origin) == 0)
+			return true;
+	}
+	return false;
+}
+
 static void
 remove_unwanted(struct core *core)
 {
 	for (uint32_t i = 0; i < SCHEDULE_SLOTS; i++) {
-		struct slot *slot = &core->slots[i];
+		const struct slot *slot = &core->slots[i];
 
-		slot->is_wanted = false;
-		for (uint32_t j = 0; j < core->config->n_sources; j++) {
-			const struct source_config *source =
-			    &core->config->sources[j];
-
-			slot->is_wanted |=
-			    strcmp(slot->name, source->name) == 0 &&
-			    strcmp(slot->origin, source->origin) == 0;
-		}
-		if (slot->is_used && !slot->is_wanted &&
-		    !core->schedule.sources[i].is_removed)
+		if (slot->is_used && !core->schedule.sources[i].is_removed &&
+		    !is_in_config(core, slot))
 			core_event_slot(core, EVENT_REMOVE, i, 0);
 	}
 }
@@ -532,7 +551,7 @@ core_configure(struct core *core)
 	remove_unwanted(core);
 	core_hold(core);
 	for (uint32_t i = 0; i < config->n_sources; i++)
-		set_source(core, find_slot(core, &config->sources[i]), i);
+		place_source(core, i);
 	core_go(core);
 	(void)journal_each_owner(core->journal, tell_stranger, core);
 }

@@ -30,7 +30,6 @@ struct courier_link {
 
 struct slot {
 	bool is_used;
-	bool is_wanted; /* while a config is put in force */
 	uint32_t index; /* in the config in force */
 	char name[CONFIG_NAME_BYTES];
 	char origin[320];
