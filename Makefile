@@ -7,6 +7,7 @@
 #   make test       all tests        make test SANITIZE=1   unit tests, ASan+UBSan
 #   make bench      measurements     make install           as a system service
 
+# Counts when build/ is made.
 PREFIX = /usr/local
 # Debian's own: another python in PATH may lack meson.
 MESON = $(shell command -v /usr/bin/meson || echo meson)
