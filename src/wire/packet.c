@@ -114,13 +114,13 @@ packet_receive(int link, void *packet, size_t size, int ret_fds[PACKET_FDS])
 
 	for (size_t i = 0; i < PACKET_FDS; i++)
 		ret_fds[i] = -1;
+	/* ECONNRESET comes once, from a peer that closed with an order of
+	 * ours unread, and in front of what it had sent before. */
 	do
 		n = recvmsg(link, &message, MSG_CMSG_CLOEXEC);
-	while (n < 0 && errno == EINTR);
-	if (n < 0 && errno == EAGAIN)
-		return -EAGAIN;
+	while (n < 0 && (errno == EINTR || errno == ECONNRESET));
 	if (n < 0)
-		return errno == ECONNRESET ? PACKET_LOST : -errno;
+		return -errno;
 	if (collect_fds(&message, ret_fds) == 0 && (size_t)n == size &&
 	    (message.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) == 0 &&
 	    size >= sizeof(head)) {

@@ -198,11 +198,33 @@ test_letter(void **state)
 	close(letter);
 }
 
+/* Its last word is heard although it never read ours. */
+static void
+test_closed_unread(void **state)
+{
+	struct sample sent = make_sample();
+	struct sample got;
+	int ends[2];
+	int fds[PACKET_FDS];
+
+	(void)state;
+	assert_int_equal(packet_pair(ends), 0);
+	assert_int_equal(packet_send(ends[0], &sent, sizeof(sent), NULL, 0), 0);
+	assert_int_equal(packet_send(ends[1], &sent, sizeof(sent), NULL, 0), 0);
+	close(ends[1]);
+	assert_int_equal(
+	    packet_receive(ends[0], &got, sizeof(got), fds), PACKET_GOT);
+	assert_int_equal(
+	    packet_receive(ends[0], &got, sizeof(got), fds), PACKET_LOST);
+	close(ends[0]);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_round_trip),
+		cmocka_unit_test(test_closed_unread),
 		cmocka_unit_test(test_nonsense),
 		cmocka_unit_test(test_never_blocks),
 		cmocka_unit_test(test_text_arrays),
