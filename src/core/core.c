@@ -298,7 +298,7 @@ perform(struct core *core, const struct action *action)
 static void
 settle(struct core *core)
 {
-	core->is_settling = true;
+	core->n_holds++;
 	while (core->actions[core->filling].n > 0) {
 		struct actions *actions = &core->actions[core->filling];
 
@@ -317,20 +317,21 @@ settle(struct core *core)
 		}
 		actions->n = 0;
 	}
-	core->is_settling = false;
+	core->n_holds--;
 }
 
 void
 core_hold(struct core *core)
 {
-	must(!core->is_settling);
-	core->is_settling = true;
+	core->n_holds++;
 }
 
 void
 core_go(struct core *core)
 {
-	settle(core);
+	must(core->n_holds > 0);
+	if (--core->n_holds == 0)
+		settle(core);
 }
 
 void
@@ -343,7 +344,7 @@ core_event(struct core *core, const struct event *event)
 	    &core->actions[core->filling]);
 	if (event->kind != EVENT_TICK && event->kind != EVENT_LETTER)
 		core->status_is_due = true;
-	if (!core->is_settling)
+	if (core->n_holds == 0)
 		settle(core);
 }
 

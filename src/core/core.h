@@ -70,7 +70,7 @@ struct core {
 	/* actions of events that were not yet performed */
 	struct actions actions[2];
 	unsigned int filling;
-	bool is_settling;
+	unsigned int n_holds;
 	uint64_t checkpoint_ms; /* 0: nothing was deleted */
 	/* status.json */
 	int run_directory;
@@ -91,7 +91,8 @@ void core_event(struct core *core, const struct event *event);
 void core_event_slot(
     struct core *core, enum event_kind kind, uint32_t slot, uint32_t value);
 
-/* Actions wait between these two, so that they share one commit. */
+/* Actions wait between these two, so that they share one commit; while some
+ * are being performed, they wait anyway. */
 void core_hold(struct core *core);
 void core_go(struct core *core);
 

@@ -576,6 +576,19 @@ def a_dead_yard_costs_its_job_one_suspicion():
         assert results(rig, 2)[1] == "succeeded"
 
 
+def a_yard_that_left_before_its_job_came():
+    """The core finds out when it hands the job over."""
+    with castle() as rig:
+        def leave(claim):
+            claim.job("job-1")
+            rig.links.pop(r.PEER_YARD).close()
+
+        Source(rig, leave)
+        rig.start()
+        assert results(rig, 1) == ["released restarted"]
+        assert not rig.boxes and rig.process.poll() is None
+
+
 def letters_of(rig):
     """MiB of the letters that the core holds."""
     if os.geteuid() != 0:
@@ -842,6 +855,7 @@ if __name__ == "__main__":
           a_courier_that_lies_harms_only_its_source,
           a_letter_that_someone_can_still_write_is_not_believed,
           a_dead_yard_costs_its_job_one_suspicion,
+          a_yard_that_left_before_its_job_came,
           a_source_that_takes_no_result_holds_no_memory,
           a_result_that_waits_waits_on_disk,
           a_stale_or_busy_keep_is_asked_again_soon,
