@@ -164,8 +164,9 @@ on_ended(struct step *step)
 	capability = job->capability;
 	job->body_bytes = step->event->number;
 	/* Killed by our order, but not because of a drain: it ran on past
-	 * its limit. */
-	if (end == YARD_END_ORDER && schedule->drain == DRAIN_NOT)
+	 * its limit. By another's it is not the job's fault. */
+	if (end == YARD_END_ORDER && schedule->drain == DRAIN_NOT &&
+	    schedule->kill_ms != 0)
 		end = YARD_END_TIME;
 	blame = job_end(job, end, step->event->verdict, step->now_ms);
 	if (blame == BLAME_MACHINE || blame == BLAME_MISSING)

@@ -645,6 +645,14 @@ def a_result_that_waits_waits_on_disk():
         rig.until(lambda: len(rig.claims) > claims, 5, "asked again")
 
 
+def a_box_that_others_end_is_not_the_jobs_fault():
+    with castle() as rig:
+        Source(rig, "job-1")
+        rig.run = lambda box: box.end(r.ORDER)
+        rig.start()
+        assert results(rig, 1) == ["released stopping"]
+
+
 def a_stale_or_busy_keep_is_asked_again_soon():
     with castle(config("photos", interval="5s")) as rig:
         rig.opened = {"photos": 2}
@@ -858,6 +866,7 @@ if __name__ == "__main__":
           a_yard_that_left_before_its_job_came,
           a_source_that_takes_no_result_holds_no_memory,
           a_result_that_waits_waits_on_disk,
+          a_box_that_others_end_is_not_the_jobs_fault,
           a_stale_or_busy_keep_is_asked_again_soon,
           a_journal_that_cannot_be_used_is_said_so,
           nothing_deleted_stays_in_the_journal,
