@@ -4,10 +4,23 @@
  */
 #include "driver/image.h"
 
+#include <fcntl.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "driver/magic.h"
 #include "driver/run.h"
+#include "driver/tiff.h"
+
+static enum error_code
+simplify_tiff(const char *path)
+{
+	cleanup_fd int file = open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+
+	if (file < 0)
+		return ERROR_CRASHED;
+	return tiff_keep_first(file) < 0 ? ERROR_BAD_CONTENT : ERROR_NONE;
+}
 
 enum error_code
 image_check(const char *path)
@@ -16,16 +29,17 @@ image_check(const char *path)
 
 	if (magic == MAGIC_UNKNOWN)
 		return ERROR_BAD_CONTENT;
+	if (magic == MAGIC_TIFF)
+		return simplify_tiff(path);
 	return magic_is_image(magic) ? ERROR_NONE : ERROR_UNSUPPORTED_TYPE;
 }
 
-enum error_code
-image_shrink(const struct job *job, unsigned int tool, const char *target,
-    const char *side)
+/* arguments: what vips is told besides; NULL at its end. Many programs leave
+ * the profile of its colours in a picture that they made grey. */
+static enum error_code
+shrink(const struct job *job, unsigned int tool, const char *const *arguments,
+    bool *ret_has_misfit)
 {
-	const char *const arguments[] = { "vips", "thumbnail", JOB_FILE, target,
-		side, "--height", side, "--size", "down", "--fail-on",
-		"truncated", "--export-profile", "srgb", NULL };
 	struct run run = { .tool = tool,
 		.arguments = arguments,
 		.file = -1,
@@ -34,8 +48,27 @@ image_shrink(const struct job *job, unsigned int tool, const char *target,
 
 	if (error == ERROR_NONE && run.status != 0)
 		error = ERROR_BAD_CONTENT;
+	*ret_has_misfit = error == ERROR_BAD_CONTENT &&
+	    run_has_note(&run, "compatible input profile");
 	run_done(&run);
 	return error;
+}
+
+enum error_code
+image_shrink(const struct job *job, unsigned int tool, const char *target,
+    const char *side)
+{
+	const char *arguments[] = { "vips", "thumbnail", JOB_FILE, target, side,
+		"--height", side, "--size", "down", "--fail-on", "truncated",
+		"--export-profile", "srgb", NULL };
+	const size_t n = sizeof(arguments) / sizeof(arguments[0]);
+	bool has_misfit;
+	enum error_code error = shrink(job, tool, arguments, &has_misfit);
+
+	if (!has_misfit)
+		return error;
+	arguments[n - 3] = NULL;
+	return shrink(job, tool, arguments, &has_misfit);
 }
 
 /* A number of 1 to 9 digits; at its end in *text. */

@@ -10,12 +10,14 @@
 #include "driver/job.h"
 
 /* Whether a file is of a type that vips may see: ERROR_NONE,
- * ERROR_UNSUPPORTED_TYPE (known, but not taken) or ERROR_BAD_CONTENT. */
+ * ERROR_UNSUPPORTED_TYPE (known, but not taken) or ERROR_BAD_CONTENT. Leaves a
+ * TIFF with its first picture only. */
 enum error_code image_check(const char *path);
 
 /*
  * Has vips (the tool of that index) make of JOB_FILE an upright sRGB copy
  * that fits into a square of that side and is never larger than the original.
+ * A colour profile that does not fit its pixels is taken for none.
  * target is a file name with vips' options for its writer. A damaged image is
  * ERROR_BAD_CONTENT, not a half-grey copy.
  */

@@ -343,6 +343,29 @@ def make_hostile(room):
         0) + b"\0\0\xff\0")
 
 
+def make_layers(room, small):
+    """TIFFs with smaller copies of their page, behind it and below it."""
+    room.put("page.png", small.get("page.png"))
+    for name, more in (("layers.tiff", ()), ("layers_below.tiff",
+                                             ("--subifd",))):
+        room.run("vips", "tiffsave", "page.png", name, "--tile", "--pyramid",
+                 "--compression", "deflate", *more)
+    room.drop("page.png")
+
+
+def make_misfit(room, small):
+    """A grey JPEG with a profile for red, green and blue."""
+    room.put("sea.jpg", small.get("photo.jpg"))
+    room.run("vips", "icc_transform", "sea.jpg", "colours.jpg", "srgb",
+             "--input-profile", "srgb")
+    room.run("vips", "colourspace", "sea.jpg", "grey.jpg[strip]", "b-w")
+    colours, grey = room.get("colours.jpg"), room.get("grey.jpg")
+    at = colours.index(b"ICC_PROFILE\0") - 4
+    profile = colours[at:at + 2 + struct.unpack(">H", colours[at + 2:at + 4])[0]]
+    room.put("misfit.jpg", grey[:2] + profile + grey[2:])
+    room.drop("sea.jpg", "colours.jpg", "grey.jpg")
+
+
 def make_large(room):
     room.put("bomb.png", png(30000, 30000, 1, 0,
                              (b"\0" * 3750 for _ in range(30000))))
@@ -350,6 +373,8 @@ def make_large(room):
     room.put("pages200.pdf", pdf.write(root))
     small = Room(os.path.join(os.path.dirname(os.path.abspath(__file__)),
                               "files"))
+    make_layers(room, small)
+    make_misfit(room, small)
     room.put("crop.jpg", small.get("scan.jpg"))
     room.run("vips", "crop", "crop.jpg", "line.jpg[Q=60,strip]", "0", "0",
              "827", "240")

@@ -17,6 +17,7 @@
 #include "driver/image.h"
 #include "driver/magic.h"
 #include "driver/metadata.h"
+#include "driver/tiff.h"
 
 static void
 test_magic(void **state)
@@ -246,6 +247,55 @@ test_strip_webp(void **state)
 	close(file);
 }
 
+/* Two entries, the second of which leads below, and a directory behind. */
+static void
+test_tiff_first(void **state)
+{
+	static const struct {
+		const char *from;
+		const char *to; /* NULL: no TIFF */
+		size_t n;
+	} cases[] = {
+#define CASE(from, to) { from, to, sizeof(from) - 1 }
+		CASE("II*\0\x0A\0\0\0..\2\0ab..........\x4A\1........zz"
+		     "\x99\0\0\0..",
+		    "II*\0\x0A\0\0\0..\2\0ab..........\xE8\xFD........zz"
+		    "\0\0\0\0.."),
+		CASE("MM\0*\0\0\0\x08\0\2ab..........\1\x4A........zz"
+		     "\0\0\0\x99",
+		    "MM\0*\0\0\0\x08\0\2ab..........\xFD\xE8........zz"
+		    "\0\0\0\0"),
+		CASE("II+\0\x08\0\0\0\x10\0\0\0\0\0\0\0"
+		     "\1\0\0\0\0\0\0\0\x4A\1..................12345678",
+		    "II+\0\x08\0\0\0\x10\0\0\0\0\0\0\0"
+		    "\1\0\0\0\0\0\0\0\xE8\xFD.................."
+		    "\0\0\0\0\0\0\0\0"),
+		/* Cut, empty, too many, nowhere, before the beginning. */
+		CASE("II*\0\x08\0\0\0\1\0ab..........\0\0\0", NULL),
+		CASE("II*\0\x08\0\0\0\0\0\0\0\0\0", NULL),
+		CASE("II*\0\x08\0\0\0\xFF\xFFxx", NULL),
+		CASE("II*\0\xFF\xFF\xFF\xFF", NULL),
+		CASE("II+\0\x08\0\0\0\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF", NULL),
+		CASE("II*", NULL),
+#undef CASE
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		unsigned char got[128];
+		int file = file_of(cases[i].from, cases[i].n);
+
+		assert_int_equal(
+		    tiff_keep_first(file), cases[i].to == NULL ? -1 : 0);
+		assert_int_equal(
+		    file_pread_all(file, got, sizeof(got), 0), cases[i].n);
+		if (cases[i].to != NULL &&
+		    memcmp(got, cases[i].to, cases[i].n) != 0)
+			fail_msg("case %zu", i);
+		close(file);
+	}
+}
+
 int
 main(void)
 {
@@ -256,6 +306,7 @@ main(void)
 		cmocka_unit_test(test_image_size),
 		cmocka_unit_test(test_metadata),
 		cmocka_unit_test(test_strip_webp),
+		cmocka_unit_test(test_tiff_first),
 	};
 
 	return cmocka_run_group_tests_name("picture", tests, NULL, NULL);
