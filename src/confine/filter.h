@@ -40,6 +40,30 @@ struct filter_rule {
 		}                                                            \
 	}
 
+/* What must hold of an argument. libseccomp's own macros are no constants. */
+#define FILTER_IS(argument, value)              \
+	{                                       \
+		argument, SCMP_CMP_EQ, value, 0 \
+	}
+#define FILTER_FROM(argument, value)            \
+	{                                       \
+		argument, SCMP_CMP_GE, value, 0 \
+	}
+#define FILTER_UP_TO(argument, value)           \
+	{                                       \
+		argument, SCMP_CMP_LE, value, 0 \
+	}
+/* No bit of these. */
+#define FILTER_LACKS(argument, bits)                  \
+	{                                             \
+		argument, SCMP_CMP_MASKED_EQ, bits, 0 \
+	}
+/* The value, whatever these bits are. */
+#define FILTER_IS_BUT_FOR(argument, bits, value)                       \
+	{                                                              \
+		argument, SCMP_CMP_MASKED_EQ, ~(uint64_t)(bits), value \
+	}
+
 /*
  * Compiles a list. otherwise: SCMP_ACT_KILL_PROCESS or SCMP_ACT_ERRNO(e), for
  * every call without a rule. The program is owned by the caller (filter_free).

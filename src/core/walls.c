@@ -89,7 +89,7 @@ static const struct filter_rule rules[] = {
 	FILTER_ALLOW(umask),
 	FILTER_ALLOW(memfd_create),
 	/* peers: pairs of our own, never an address */
-	FILTER_ALLOW_IF(socketpair, { 0, SCMP_CMP_EQ, AF_UNIX, 0 }),
+	FILTER_ALLOW_IF(socketpair, FILTER_IS(0, AF_UNIX)),
 	FILTER_ALLOW(sendmsg),
 	FILTER_ALLOW(recvmsg),
 	FILTER_ALLOW(getsockopt),

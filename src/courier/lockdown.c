@@ -16,16 +16,6 @@
 #include "confine/landlock.h"
 #include "confine/process.h"
 
-/* One check of an argument. libseccomp's own macros are no constants. */
-#define EQUALS(argument, value)                 \
-	{                                       \
-		argument, SCMP_CMP_EQ, value, 0 \
-	}
-#define LACKS(argument, bits)                         \
-	{                                             \
-		argument, SCMP_CMP_MASKED_EQ, bits, 0 \
-	}
-
 static const struct filter_rule rules[] = {
 	/* what it holds: two links, one socket, one letter */
 	FILTER_ALLOW(read),
@@ -35,19 +25,19 @@ static const struct filter_rule rules[] = {
 	FILTER_ALLOW(poll),
 	FILTER_ALLOW(ppoll),
 	FILTER_ALLOW(fstat),
-	FILTER_ALLOW_IF(fcntl, EQUALS(1, F_GETFL)),
-	FILTER_ALLOW_IF(fcntl, EQUALS(1, F_SETFL)),
-	FILTER_ALLOW_IF(fcntl, EQUALS(1, F_GET_SEALS)),
+	FILTER_ALLOW_IF(fcntl, FILTER_IS(1, F_GETFL)),
+	FILTER_ALLOW_IF(fcntl, FILTER_IS(1, F_SETFL)),
+	FILTER_ALLOW_IF(fcntl, FILTER_IS(1, F_GET_SEALS)),
 	FILTER_ALLOW(recvfrom),
 	FILTER_ALLOW(recvmsg), /* the connected socket comes by it */
 	/* Without an address: it can neither aim a datagram nor, by
 	 * MSG_FASTOPEN, a connection. sendmsg could. */
-	FILTER_ALLOW_IF(sendto, EQUALS(4, 0), EQUALS(5, 0)),
+	FILTER_ALLOW_IF(sendto, FILTER_IS(4, 0), FILTER_IS(5, 0)),
 	FILTER_ALLOW(getsockname),
 	FILTER_ALLOW(getpeername),
 	FILTER_ALLOW(getsockopt),
 	FILTER_ALLOW_IF(
-	    setsockopt, EQUALS(1, IPPROTO_TCP), EQUALS(2, TCP_NODELAY)),
+	    setsockopt, FILTER_IS(1, IPPROTO_TCP), FILTER_IS(2, TCP_NODELAY)),
 	/* libcurl 7.88 connects a socket that is connected already: it is told
 	 * that this worked. connect() itself could aim the socket anew. */
 	FILTER_ANSWER(connect, 0),
@@ -58,8 +48,8 @@ static const struct filter_rule rules[] = {
 	FILTER_ANSWER(socketpair, EACCES),
 	/* memory */
 	FILTER_ALLOW(brk),
-	FILTER_ALLOW_IF(mmap, LACKS(2, PROT_EXEC)),
-	FILTER_ALLOW_IF(mprotect, LACKS(2, PROT_EXEC)),
+	FILTER_ALLOW_IF(mmap, FILTER_LACKS(2, PROT_EXEC)),
+	FILTER_ALLOW_IF(mprotect, FILTER_LACKS(2, PROT_EXEC)),
 	FILTER_ALLOW(munmap),
 	FILTER_ALLOW(mremap),
 	FILTER_ALLOW(madvise),

@@ -56,28 +56,6 @@
 /* What a futex operation can be combined with. */
 #define FUTEX_WAYS (FUTEX_PRIVATE_FLAG | FUTEX_CLOCK_REALTIME)
 
-/* What must hold of an argument. */
-#define IS(number, value)                     \
-	{                                     \
-		number, SCMP_CMP_EQ, value, 0 \
-	}
-#define FROM(number, value)                   \
-	{                                     \
-		number, SCMP_CMP_GE, value, 0 \
-	}
-#define UP_TO(number, value)                  \
-	{                                     \
-		number, SCMP_CMP_LE, value, 0 \
-	}
-#define IS_BUT_FOR(number, bits, value)                              \
-	{                                                            \
-		number, SCMP_CMP_MASKED_EQ, ~(uint64_t)(bits), value \
-	}
-#define LACKS(number, bits)                         \
-	{                                           \
-		number, SCMP_CMP_MASKED_EQ, bits, 0 \
-	}
-
 /* What both may. Files: the box's view and its scratch space hold them. */
 static const struct filter_rule common[] = {
 	FILTER_ALLOW(read),
@@ -147,33 +125,37 @@ static const struct filter_rule common[] = {
 	FILTER_ALLOW(getrlimit),
 	FILTER_ALLOW(exit),
 	FILTER_ALLOW(exit_group),
-	FILTER_ALLOW_IF(arch_prctl, IS(0, ARCH_SET_FS)),
+	FILTER_ALLOW_IF(arch_prctl, FILTER_IS(0, ARCH_SET_FS)),
 	/* Neither the exchange of two nor a whiteout, which is a device. */
-	FILTER_ALLOW_IF(renameat2, LACKS(4, ~(uint64_t)RENAME_NOREPLACE)),
+	FILTER_ALLOW_IF(
+	    renameat2, FILTER_LACKS(4, ~(uint64_t)RENAME_NOREPLACE)),
 	/* What a libc needs. What merges, evicts or moves pages shows a box
 	 * others' pages by its speed, or others by theirs. */
-	FILTER_ALLOW_IF(fadvise64, UP_TO(3, POSIX_FADV_WILLNEED)),
-	FILTER_ALLOW_IF(madvise, UP_TO(2, MADV_DONTNEED)),
-	FILTER_ALLOW_IF(madvise, IS(2, MADV_FREE)),
-	FILTER_ALLOW_IF(madvise, IS(2, MADV_HUGEPAGE)),
-	FILTER_ALLOW_IF(madvise, IS(2, MADV_NOHUGEPAGE)),
-	FILTER_ALLOW_IF(madvise, IS(2, MADV_DONTDUMP)),
+	FILTER_ALLOW_IF(fadvise64, FILTER_UP_TO(3, POSIX_FADV_WILLNEED)),
+	FILTER_ALLOW_IF(madvise, FILTER_UP_TO(2, MADV_DONTNEED)),
+	FILTER_ALLOW_IF(madvise, FILTER_IS(2, MADV_FREE)),
+	FILTER_ALLOW_IF(madvise, FILTER_IS(2, MADV_HUGEPAGE)),
+	FILTER_ALLOW_IF(madvise, FILTER_IS(2, MADV_NOHUGEPAGE)),
+	FILTER_ALLOW_IF(madvise, FILTER_IS(2, MADV_DONTDUMP)),
 	/* Not those that inherit priority: no tool's libraries use them, and
 	 * much of what was ever wrong with futexes was theirs. */
-	FILTER_ALLOW_IF(futex, IS_BUT_FOR(1, FUTEX_WAYS | 1, FUTEX_WAIT)),
-	FILTER_ALLOW_IF(futex, IS_BUT_FOR(1, FUTEX_WAYS, FUTEX_REQUEUE)),
 	FILTER_ALLOW_IF(
-	    futex, IS_BUT_FOR(1, FUTEX_WAYS | 1, FUTEX_CMP_REQUEUE)),
-	FILTER_ALLOW_IF(futex, IS_BUT_FOR(1, FUTEX_WAYS, FUTEX_WAIT_BITSET)),
-	FILTER_ALLOW_IF(futex, IS_BUT_FOR(1, FUTEX_WAYS, FUTEX_WAKE_BITSET)),
+	    futex, FILTER_IS_BUT_FOR(1, FUTEX_WAYS | 1, FUTEX_WAIT)),
+	FILTER_ALLOW_IF(futex, FILTER_IS_BUT_FOR(1, FUTEX_WAYS, FUTEX_REQUEUE)),
+	FILTER_ALLOW_IF(
+	    futex, FILTER_IS_BUT_FOR(1, FUTEX_WAYS | 1, FUTEX_CMP_REQUEUE)),
+	FILTER_ALLOW_IF(
+	    futex, FILTER_IS_BUT_FOR(1, FUTEX_WAYS, FUTEX_WAIT_BITSET)),
+	FILTER_ALLOW_IF(
+	    futex, FILTER_IS_BUT_FOR(1, FUTEX_WAYS, FUTEX_WAKE_BITSET)),
 	/* No locks, leases, owners or pipe sizes: they reach other boxes by
 	 * the files that boxes share, or memory that no limit counts. */
-	FILTER_ALLOW_IF(fcntl, IS(1, F_DUPFD)),
-	FILTER_ALLOW_IF(fcntl, IS(1, F_DUPFD_CLOEXEC)),
-	FILTER_ALLOW_IF(fcntl, IS(1, F_GETFD)),
-	FILTER_ALLOW_IF(fcntl, IS(1, F_SETFD)),
-	FILTER_ALLOW_IF(fcntl, IS(1, F_GETFL)),
-	FILTER_ALLOW_IF(fcntl, IS(1, F_SETFL)),
+	FILTER_ALLOW_IF(fcntl, FILTER_IS(1, F_DUPFD)),
+	FILTER_ALLOW_IF(fcntl, FILTER_IS(1, F_DUPFD_CLOEXEC)),
+	FILTER_ALLOW_IF(fcntl, FILTER_IS(1, F_GETFD)),
+	FILTER_ALLOW_IF(fcntl, FILTER_IS(1, F_SETFD)),
+	FILTER_ALLOW_IF(fcntl, FILTER_IS(1, F_GETFL)),
+	FILTER_ALLOW_IF(fcntl, FILTER_IS(1, F_SETFL)),
 	/* glibc then tries clone(2), whose flags a filter can read. */
 	FILTER_ANSWER(clone3, ENOSYS),
 };
@@ -194,48 +176,51 @@ static const struct filter_rule driver_only[] = {
 	/* The test box looks at /tmp; a tool would see the host's disk. */
 	FILTER_ALLOW(statfs),
 	FILTER_ALLOW(fstatfs),
-	FILTER_ALLOW_IF(fcntl, IS(1, F_GET_SEALS)),
-	FILTER_ALLOW_IF(clone, LACKS(0, FLAGS_FORBIDDEN)),
-	FILTER_ALLOW_IF(recvmsg, IS(0, SPAWN_FIRST_FD)),
-	FILTER_ALLOW_IF(sendmsg, IS(0, SPAWN_FIRST_FD)),
-	FILTER_ALLOW_IF(sendto, IS(0, SPAWN_FIRST_FD)),
-	FILTER_ALLOW_IF(prlimit64, IS(0, 0)),
-	FILTER_ALLOW_IF(prctl, IS(0, PR_SET_NAME)),
-	FILTER_ALLOW_IF(prctl, IS(0, PR_SET_NO_NEW_PRIVS)),
-	FILTER_ALLOW_IF(prctl, IS(0, PR_GET_NO_NEW_PRIVS)),
-	FILTER_ALLOW_IF(prctl, IS(0, PR_GET_SECCOMP)),
-	FILTER_ALLOW_IF(prctl, IS(0, PR_GET_SECUREBITS)),
-	FILTER_ALLOW_IF(prctl, IS(0, PR_CAPBSET_READ)),
-	FILTER_ALLOW_IF(seccomp, IS(0, SECCOMP_SET_MODE_FILTER), IS(1, 0)),
-	FILTER_ALLOW_IF(mremap, LACKS(3, ~1ull)),
+	FILTER_ALLOW_IF(fcntl, FILTER_IS(1, F_GET_SEALS)),
+	FILTER_ALLOW_IF(clone, FILTER_LACKS(0, FLAGS_FORBIDDEN)),
+	FILTER_ALLOW_IF(recvmsg, FILTER_IS(0, SPAWN_FIRST_FD)),
+	FILTER_ALLOW_IF(sendmsg, FILTER_IS(0, SPAWN_FIRST_FD)),
+	FILTER_ALLOW_IF(sendto, FILTER_IS(0, SPAWN_FIRST_FD)),
+	FILTER_ALLOW_IF(prlimit64, FILTER_IS(0, 0)),
+	FILTER_ALLOW_IF(prctl, FILTER_IS(0, PR_SET_NAME)),
+	FILTER_ALLOW_IF(prctl, FILTER_IS(0, PR_SET_NO_NEW_PRIVS)),
+	FILTER_ALLOW_IF(prctl, FILTER_IS(0, PR_GET_NO_NEW_PRIVS)),
+	FILTER_ALLOW_IF(prctl, FILTER_IS(0, PR_GET_SECCOMP)),
+	FILTER_ALLOW_IF(prctl, FILTER_IS(0, PR_GET_SECUREBITS)),
+	FILTER_ALLOW_IF(prctl, FILTER_IS(0, PR_CAPBSET_READ)),
+	FILTER_ALLOW_IF(
+	    seccomp, FILTER_IS(0, SECCOMP_SET_MODE_FILTER), FILTER_IS(1, 0)),
+	FILTER_ALLOW_IF(mremap, FILTER_LACKS(3, ~1ull)),
 	/* Pages are written or run, never both, and never first one and then
 	 * the other: code comes from files that are mapped as code. */
-	FILTER_ALLOW_IF(mprotect, LACKS(2, PROT_EXEC | PROT_GROWSDOWN)),
-	FILTER_ALLOW_IF(mmap, LACKS(2, PROT_EXEC), LACKS(3, MAP_GROWSDOWN)),
-	FILTER_ALLOW_IF(mmap, IS(2, PROT_READ | PROT_EXEC),
-	    LACKS(3, MAP_GROWSDOWN | MAP_ANONYMOUS)),
+	FILTER_ALLOW_IF(mprotect, FILTER_LACKS(2, PROT_EXEC | PROT_GROWSDOWN)),
+	FILTER_ALLOW_IF(
+	    mmap, FILTER_LACKS(2, PROT_EXEC), FILTER_LACKS(3, MAP_GROWSDOWN)),
+	FILTER_ALLOW_IF(mmap, FILTER_IS(2, PROT_READ | PROT_EXEC),
+	    FILTER_LACKS(3, MAP_GROWSDOWN | MAP_ANONYMOUS)),
 };
 
 static const struct filter_rule tool_only[] = {
 	/* abort(3); the driver is out of reach of a SIGKILL. */
-	FILTER_ALLOW_IF(tgkill, IS(2, SIGABRT)),
-	FILTER_ALLOW_IF(clone, IS(0, FLAGS_OF_A_THREAD)),
-	FILTER_ALLOW_IF(prctl, IS(0, PR_SET_NAME)),
-	FILTER_ALLOW_IF(prlimit64, IS(0, 0), IS(2, 0)),
-	FILTER_ALLOW_IF(mremap, LACKS(3, ~1ull)),
-	FILTER_ALLOW_IF(mprotect, LACKS(2, PROT_EXEC | PROT_GROWSDOWN)),
+	FILTER_ALLOW_IF(tgkill, FILTER_IS(2, SIGABRT)),
+	FILTER_ALLOW_IF(clone, FILTER_IS(0, FLAGS_OF_A_THREAD)),
+	FILTER_ALLOW_IF(prctl, FILTER_IS(0, PR_SET_NAME)),
+	FILTER_ALLOW_IF(prlimit64, FILTER_IS(0, 0), FILTER_IS(2, 0)),
+	FILTER_ALLOW_IF(mremap, FILTER_LACKS(3, ~1ull)),
+	FILTER_ALLOW_IF(mprotect, FILTER_LACKS(2, PROT_EXEC | PROT_GROWSDOWN)),
 	/* The same as the driver's, with no way to the page at
 	 * BOX_EXEC_ADDRESS: an address is left to the kernel, which takes high
 	 * ones, or is above. */
-	FILTER_ALLOW_IF(mmap, IS(0, 0), LACKS(2, PROT_EXEC),
-	    LACKS(3, MAP_GROWSDOWN | MAP_AT_ANY_COST)),
-	FILTER_ALLOW_IF(mmap, IS(0, 0), IS(2, PROT_READ | PROT_EXEC),
-	    LACKS(3, MAP_GROWSDOWN | MAP_AT_ANY_COST | MAP_ANONYMOUS)),
-	FILTER_ALLOW_IF(mmap, FROM(0, LOWEST_MAPPING), LACKS(2, PROT_EXEC),
-	    LACKS(3, MAP_GROWSDOWN)),
-	FILTER_ALLOW_IF(mmap, FROM(0, LOWEST_MAPPING),
-	    IS(2, PROT_READ | PROT_EXEC),
-	    LACKS(3, MAP_GROWSDOWN | MAP_ANONYMOUS)),
+	FILTER_ALLOW_IF(mmap, FILTER_IS(0, 0), FILTER_LACKS(2, PROT_EXEC),
+	    FILTER_LACKS(3, MAP_GROWSDOWN | MAP_AT_ANY_COST)),
+	FILTER_ALLOW_IF(mmap, FILTER_IS(0, 0),
+	    FILTER_IS(2, PROT_READ | PROT_EXEC),
+	    FILTER_LACKS(3, MAP_GROWSDOWN | MAP_AT_ANY_COST | MAP_ANONYMOUS)),
+	FILTER_ALLOW_IF(mmap, FILTER_FROM(0, LOWEST_MAPPING),
+	    FILTER_LACKS(2, PROT_EXEC), FILTER_LACKS(3, MAP_GROWSDOWN)),
+	FILTER_ALLOW_IF(mmap, FILTER_FROM(0, LOWEST_MAPPING),
+	    FILTER_IS(2, PROT_READ | PROT_EXEC),
+	    FILTER_LACKS(3, MAP_GROWSDOWN | MAP_ANONYMOUS)),
 };
 
 #define N_OF(array) (sizeof(array) / sizeof((array)[0]))
@@ -256,8 +241,8 @@ add(struct rules *rules, const struct filter_rule *from, size_t n)
 static void
 add_exec(struct rules *rules, uint64_t fd, bool is_tool)
 {
-	struct filter_rule rule = FILTER_ALLOW_IF(
-	    execveat, IS(0, fd), IS(4, AT_EMPTY_PATH), IS(1, BOX_EXEC_ADDRESS));
+	struct filter_rule rule = FILTER_ALLOW_IF(execveat, FILTER_IS(0, fd),
+	    FILTER_IS(4, AT_EMPTY_PATH), FILTER_IS(1, BOX_EXEC_ADDRESS));
 
 	if (!is_tool)
 		rule.n_checks--;
