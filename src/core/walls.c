@@ -8,6 +8,8 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 
 #include "base/log.h"
@@ -22,7 +24,7 @@
 static const struct filter_rule rules[] = {
 	/* memory and threads of libc */
 	FILTER_ALLOW(brk),
-	FILTER_ALLOW(mmap),
+	FILTER_ALLOW_IF(mmap, FILTER_LACKS(2, PROT_EXEC)),
 	FILTER_ALLOW(munmap),
 	FILTER_ALLOW(mremap),
 	FILTER_ALLOW(madvise),
@@ -55,7 +57,6 @@ static const struct filter_rule rules[] = {
 	FILTER_ALLOW(timerfd_settime),
 	FILTER_ALLOW(poll),
 	FILTER_ALLOW(ppoll),
-	FILTER_ALLOW(ioctl),
 	/* files below the two directories; Landlock says which */
 	FILTER_ALLOW(read),
 	FILTER_ALLOW(write),
@@ -93,6 +94,7 @@ static const struct filter_rule rules[] = {
 	FILTER_ALLOW(sendmsg),
 	FILTER_ALLOW(recvmsg),
 	FILTER_ALLOW(getsockopt),
+	FILTER_ALLOW_IF(ioctl, FILTER_IS(1, FIONBIO)),
 };
 
 static int
