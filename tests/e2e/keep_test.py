@@ -39,6 +39,10 @@ class Terminal:
         assert self.echoes()
 
         def lead():
+            # A job in the background of a shell has these ignored.
+            for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP,
+                           signal.SIGTERM):
+                signal.signal(number, signal.SIG_DFL)
             os.setsid()
             fcntl.ioctl(slave, termios.TIOCSCTTY, 0)
 

@@ -242,6 +242,7 @@ def an_interrupt_from_the_terminal_drains():
         run.job("last", LARGE)
         pid, terminal = pty.fork()
         if pid == 0:
+            signal.signal(signal.SIGINT, signal.SIG_DFL)
             argv = run.castle.argv("run")
             os.execvpe(argv[0], argv, {"PATH": os.environ["PATH"]})
         run.castle.process = types.SimpleNamespace(

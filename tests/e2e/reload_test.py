@@ -106,6 +106,7 @@ def a_part_that_does_not_commit_is_started_again():
             shutil.copy(os.path.join(BUILD, name), build)
     with open(os.path.join(build, "sandcastle-core"), "w") as f:
         f.write(STUBBORN_CORE)
+    os.chmod(os.path.join(build, "sandcastle-core"), 0o755)
     with Castle(build=build) as castle:
         castle.configure("sources:\n" + castle.source_config(
             "photos", "https://127.0.0.1:9", ["image.preview"]))
