@@ -83,6 +83,10 @@ def processor_seconds(pid):
 
 def a_keep_that_ends_during_a_stop_costs_nothing():
     def test(castle, source):
+        # However quick the machine, the job is not over before the test is.
+        drivers = castle.pids("driver")
+        for pid in drivers:
+            os.kill(pid, signal.SIGSTOP)
         castle.process.send_signal(signal.SIGTERM)
         eventually(lambda: "draining" in castle.log(), 10, "draining")
         for pid in castle.pids("keep"):
@@ -90,9 +94,10 @@ def a_keep_that_ends_during_a_stop_costs_nothing():
         time.sleep(0.3)
         before = processor_seconds(castle.process.pid)
         time.sleep(1)
-        assert castle.process.poll() is None, "the job was too short"
         spent = processor_seconds(castle.process.pid) - before
         assert spent < 0.1, f"{spent} s of a second"
+        for pid in drivers:
+            os.kill(pid, signal.SIGCONT)
         assert castle.stop() == 0
     with_a_long_job(test)
 
