@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/file.h"
 #include "base/log.h"
 #include "base/must.h"
 #include "base/spawn.h"
@@ -42,6 +43,19 @@ open_beneath(int directory, const char *path, uint64_t flags, uint64_t resolve)
 	return fd < 0 ? -errno : (int)fd;
 }
 
+/* A box has no interpreter: each of its jobs would be said to have failed.
+ * What may be run and not be read is none. */
+static bool
+is_script(int fd)
+{
+	cleanup_fd int readable = file_reopen_readonly(fd);
+	char mark[2];
+
+	return readable >= 0 &&
+	    file_pread_all(readable, mark, sizeof(mark), 0) == sizeof(mark) &&
+	    memcmp(mark, "#!", sizeof(mark)) == 0;
+}
+
 static int
 check_program(int fd)
 {
@@ -51,8 +65,9 @@ check_program(int fd)
 		return -errno;
 	if (!S_ISREG(st.st_mode))
 		return -EACCES;
-	return faccessat(fd, "", X_OK, AT_EMPTY_PATH | AT_EACCESS) < 0 ? -errno
-								       : 0;
+	if (faccessat(fd, "", X_OK, AT_EMPTY_PATH | AT_EACCESS) < 0)
+		return -errno;
+	return is_script(fd) ? -ENOEXEC : 0;
 }
 
 int
@@ -81,10 +96,11 @@ find_program(const char *path, struct program *ret_program)
 	char real[PATH_MAX];
 	char *slash;
 	ssize_t n;
-	int clone;
+	int clone = file < 0 ? file : check_program(file);
 
-	if (file < 0)
-		return file;
+	/* What is no program opens no directory to the yard. */
+	if (clone < 0)
+		return clone;
 	(void)snprintf(link, sizeof(link), "/proc/self/fd/%d", file);
 	n = readlink(link, real, sizeof(real) - 1);
 	if (n <= 0)

@@ -153,6 +153,42 @@ def what_is_missing_is_listed():
             assert end.end == UNMADE, end
 
 
+def what_is_no_program_opens_nothing():
+    def directories(yard):
+        inner = yard.inside()[1]
+        return [os.readlink(f"/proc/{inner}/fd/{fd}")
+                for fd in os.listdir(f"/proc/{inner}/fd")
+                if os.path.isdir(f"/proc/{inner}/fd/{fd}")]
+
+    with Place() as place:
+        config = probed(place)
+        tool = os.path.join(place, "tool")
+        with Yard(config, driver=PROBE).begin() as yard:
+            assert yard.list().usable[IMAGE_PREVIEW] == USABLE
+            usual = len(directories(yard))
+        script = os.path.join(place, "script")
+        with open(script, "w", encoding="ascii") as file:
+            file.write("#!/bin/sh\nexec vips\n")
+        os.chmod(script, 0o755)
+        for path, why in (("/etc/passwd", "Permission denied"),
+                          (script, "Exec format error")):
+            with Yard(config.replace(tool, path),
+                      driver=PROBE).begin() as yard:
+                assert yard.list().usable[IMAGE_PREVIEW] == NO_PROGRAM, path
+                assert f"{path}: {why}" in yard.lines(), yard.lines()
+                assert len(directories(yard)) == usual - 2, (
+                    path, directories(yard))
+        # What one may run and not read is a program.
+        os.chmod(tool, 0o711)
+        with Yard(config, driver=PROBE).begin() as yard:
+            end = yard.run(IMAGE_PREVIEW, b"tool:usable")
+            assert b"tool status 0" in end.output, end.output
+        # One that becomes a script is missing.
+        with Yard(config, driver=PROBE).begin() as yard:
+            os.rename(script, tool)
+            assert yard.run(IMAGE_PREVIEW, b"usable").end == MISSING
+
+
 def a_program_that_vanishes():
     with Place() as place:
         config = probed(place)
@@ -416,7 +452,8 @@ def main():
         every_wall_stands, a_job_through_the_real_driver,
         a_tool_of_the_real_driver_is_held, as_a_dedicated_user, never_as_root, without_user_namespaces,
         a_bad_config_is_refused, one_config_in_a_life,
-        what_is_missing_is_listed, a_program_that_vanishes,
+        what_is_missing_is_listed, what_is_no_program_opens_nothing,
+        a_program_that_vanishes,
         a_box_goes_first_where_memory_ends, killed_by_order,
         killed_from_outside, ends_with_its_core,
         ends_with_the_yard, stops_after_its_box, stops_at_once_when_urgent,
