@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -88,6 +89,14 @@ file_pwrite_all(int fd, const void *from, size_t n, off_t at)
 		put += (size_t)step;
 	}
 	return 0;
+}
+
+int
+file_put(const char *path, const char *text)
+{
+	cleanup_fd int fd = open(path, O_WRONLY | O_CLOEXEC);
+
+	return fd < 0 ? -errno : file_write_all(fd, text, strlen(text));
 }
 
 int

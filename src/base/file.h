@@ -21,6 +21,12 @@ int file_write_all(int fd, const void *from, size_t n);
 int file_pwrite_all(int fd, const void *from, size_t n, off_t at);
 
 /*
+ * Writes a text into a file that is there, as those of /proc are. 0 or -errno.
+ * Async-signal-safe.
+ */
+int file_put(const char *path, const char *text);
+
+/*
  * Makes a memfd, close-on-exec, that can be sealed. Gives the fd, owned by
  * the caller, or -errno.
  */

@@ -6,7 +6,6 @@
 #include "supervisor/part.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <grp.h>
 #include <poll.h>
 #include <pwd.h>
@@ -16,7 +15,6 @@
 #include <string.h>
 #include <sys/prctl.h>
 
-#include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/file.h"
 
@@ -39,18 +37,6 @@ part_find_user(struct part *part, struct fault *fault)
 	return 0;
 }
 
-static int
-write_map(const char *path, unsigned int id)
-{
-	char map[32];
-	cleanup_fd int fd = open(path, O_WRONLY | O_CLOEXEC);
-	int n = snprintf(map, sizeof(map), "%u %u 1", id, id);
-
-	if (fd < 0 || n < 0)
-		return -1;
-	return file_write_all(fd, map, (size_t)n);
-}
-
 /* An empty network namespace: as root directly, as a user inside a user
  * namespace in which it is still itself. */
 static int
@@ -58,18 +44,18 @@ leave_network(void)
 {
 	unsigned int uid = geteuid();
 	unsigned int gid = getegid();
-	cleanup_fd int groups = -1;
+	char map[32];
 
 	if (uid == 0)
 		return unshare(CLONE_NEWNET);
-	if (unshare(CLONE_NEWUSER | CLONE_NEWNET) < 0)
+	if (unshare(CLONE_NEWUSER | CLONE_NEWNET) < 0 ||
+	    file_put("/proc/self/setgroups", "deny") < 0)
 		return -1;
-	groups = open("/proc/self/setgroups", O_WRONLY | O_CLOEXEC);
-	if (groups < 0 || file_write_all(groups, "deny", 4) < 0)
+	(void)snprintf(map, sizeof(map), "%u %u 1", uid, uid);
+	if (file_put("/proc/self/uid_map", map) < 0)
 		return -1;
-	if (write_map("/proc/self/uid_map", uid) < 0)
-		return -1;
-	return write_map("/proc/self/gid_map", gid);
+	(void)snprintf(map, sizeof(map), "%u %u 1", gid, gid);
+	return file_put("/proc/self/gid_map", map);
 }
 
 /* Runs in the child, before exec. */

@@ -76,24 +76,13 @@ struct making {
 };
 
 static int
-put_text(const char *path, const char *text)
-{
-	cleanup_fd int fd = open(path, O_WRONLY | O_CLOEXEC);
-	size_t n = strlen(text);
-
-	if (fd < 0)
-		return -errno;
-	return write(fd, text, n) == (ssize_t)n ? 0 : -errno;
-}
-
-static int
 map_ids(struct making *making)
 {
-	int r = put_text("/proc/self/setgroups", "deny");
+	int r = file_put("/proc/self/setgroups", "deny");
 
 	if (r == 0)
-		r = put_text("/proc/self/uid_map", making->uid_map);
-	return r < 0 ? r : put_text("/proc/self/gid_map", making->gid_map);
+		r = file_put("/proc/self/uid_map", making->uid_map);
+	return r < 0 ? r : file_put("/proc/self/gid_map", making->gid_map);
 }
 
 /*
@@ -103,7 +92,7 @@ map_ids(struct making *making)
 static int
 step_forward(struct making *making)
 {
-	int r = put_text("/proc/self/oom_score_adj", LIMIT_BOX_OOM_SCORE);
+	int r = file_put("/proc/self/oom_score_adj", LIMIT_BOX_OOM_SCORE);
 
 	(void)making;
 	return r == -EACCES ? 0 : r;

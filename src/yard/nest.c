@@ -30,14 +30,6 @@
 
 #define SYSCTL "/proc/sys/"
 
-static int
-put_text(const char *path, const char *text)
-{
-	cleanup_fd int fd = open(path, O_WRONLY | O_CLOEXEC);
-
-	return fd < 0 ? -errno : file_write_all(fd, text, strlen(text));
-}
-
 /* Whether it is on; -1 where there is no such switch. */
 static int
 get_switch(const char *path)
@@ -75,13 +67,13 @@ static int
 map_ids(uid_t uid, gid_t gid)
 {
 	char line[40];
-	int r = put_text("/proc/self/setgroups", "deny");
+	int r = file_put("/proc/self/setgroups", "deny");
 
 	(void)snprintf(line, sizeof(line), "%u %u 1", uid, uid);
 	if (r == 0)
-		r = put_text("/proc/self/uid_map", line);
+		r = file_put("/proc/self/uid_map", line);
 	(void)snprintf(line, sizeof(line), "%u %u 1", gid, gid);
-	return r < 0 ? r : put_text("/proc/self/gid_map", line);
+	return r < 0 ? r : file_put("/proc/self/gid_map", line);
 }
 
 /* A box must not see since when the machine is up. */
@@ -98,7 +90,7 @@ begin_time(void)
 	(void)snprintf(lines, sizeof(lines),
 	    "monotonic %lld 0\nboottime %lld 0\n", -(long long)monotonic.tv_sec,
 	    -(long long)boot.tv_sec);
-	return put_text("/proc/self/timens_offsets", lines);
+	return file_put("/proc/self/timens_offsets", lines);
 }
 
 static int
