@@ -15,6 +15,7 @@
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "base/text.h"
+#include "contract/base64.h"
 #include "contract/shape.h"
 #include "wire/letter.h"
 
@@ -64,27 +65,6 @@ put_quoted(struct pen *pen, const char *text)
 	put_text(pen, "\"");
 }
 
-static size_t
-encode_base64(char *to, const unsigned char *bytes, size_t n)
-{
-	static const char alphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-				       "abcdefghijklmnopqrstuvwxyz0123456789+/";
-	size_t used = 0;
-
-	for (size_t i = 0; i < n; i += 3) {
-		size_t left = n - i;
-		uint32_t v = (uint32_t)bytes[i] << 16 |
-		    (left > 1 ? (uint32_t)bytes[i + 1] << 8 : 0u) |
-		    (left > 2 ? (uint32_t)bytes[i + 2] : 0u);
-
-		to[used++] = alphabet[v >> 18];
-		to[used++] = alphabet[v >> 12 & 63];
-		to[used++] = left > 1 ? alphabet[v >> 6 & 63] : '=';
-		to[used++] = left > 2 ? alphabet[v & 63] : '=';
-	}
-	return used;
-}
-
 static int
 open_input(const char *path)
 {
@@ -108,7 +88,7 @@ copy_file(struct pen *pen, const char *path, bool as_base64)
 	while (n > 0 && pen->error == 0) {
 		n = file_read_all(fd, bytes, sizeof(bytes));
 		if (n > 0 && as_base64)
-			put(pen, text, encode_base64(text, bytes, (size_t)n));
+			put(pen, text, base64_encode(text, bytes, (size_t)n));
 		else if (n > 0)
 			put(pen, bytes, (size_t)n);
 	}

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC
  *
  * Base64 to bytes, in the driver on a job's input and in the courier and `try`
- * on a box's output. The fast path takes only whole, valid quanta that fit;
- * everything else, each error included, is the slow path's, so the answer does
- * not depend on how the text was cut into pieces.
+ * on a box's output; and back. The fast path takes only whole, valid quanta
+ * that fit; everything else, each error included, is the slow path's, so the
+ * answer does not depend on how the text was cut into pieces.
  */
 #include "contract/base64.h"
 
@@ -132,4 +132,28 @@ enum base64_result
 base64_finish(const struct base64 *base64)
 {
 	return base64->n == 0 ? BASE64_OK : BASE64_BAD;
+}
+
+size_t
+base64_encode(char *to, const unsigned char *from, size_t n)
+{
+	static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				     "abcdefghijklmnopqrstuvwxyz"
+				     "0123456789+/";
+	size_t used = 0;
+
+	for (size_t i = 0; i < n; i += 3) {
+		size_t have = n - i < 3 ? n - i : 3;
+		uint32_t group = (uint32_t)from[i] << 16;
+
+		if (have > 1)
+			group |= (uint32_t)from[i + 1] << 8;
+		if (have > 2)
+			group |= from[i + 2];
+		to[used++] = digits[group >> 18];
+		to[used++] = digits[group >> 12 & 63];
+		to[used++] = have > 1 ? digits[group >> 6 & 63] : '=';
+		to[used++] = have > 2 ? digits[group & 63] : '=';
+	}
+	return used;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC
  *
- * A strict streaming base64 decoder (RFC 4648 section 4): the standard
- * alphabet, padding required, nothing else between, the unused bits of the
- * last character zero. So every byte string has exactly one text.
+ * Base64 both ways. A strict streaming base64 decoder (RFC 4648 section 4): the
+ * standard alphabet, padding required, nothing else between, the unused bits of
+ * the last character zero. So every byte string has exactly one text.
  */
 #ifndef CONTRACT_BASE64_H
 #define CONTRACT_BASE64_H
@@ -36,6 +36,12 @@ void base64_init(struct base64 *base64, uint64_t max);
 /* Decodes from *at, which moves, towards end. */
 enum base64_result base64_feed(
     struct base64 *base64, const char **at, const char *end);
+
+/*
+ * Writes n bytes as 4 characters for each 3 begun, without a terminator; gives
+ * their number. Of a longer text only the last piece may be no multiple of 3.
+ */
+size_t base64_encode(char *to, const unsigned char *from, size_t n);
 
 /* BASE64_OK when the text may end here, else BASE64_BAD. */
 enum base64_result base64_finish(const struct base64 *base64);

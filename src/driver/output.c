@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "contract/base64.h"
 #include "wire/letter.h"
 
 void
@@ -164,30 +165,6 @@ output_text(struct output *output, const char *text, size_t n)
 	put(output, "\"", 1);
 }
 
-static size_t
-encode_base64(char *to, const unsigned char *from, size_t n)
-{
-	static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-				     "abcdefghijklmnopqrstuvwxyz"
-				     "0123456789+/";
-	size_t used = 0;
-
-	for (size_t i = 0; i < n; i += 3) {
-		size_t have = n - i < 3 ? n - i : 3;
-		uint32_t group = (uint32_t)from[i] << 16;
-
-		if (have > 1)
-			group |= (uint32_t)from[i + 1] << 8;
-		if (have > 2)
-			group |= from[i + 2];
-		to[used++] = digits[group >> 18];
-		to[used++] = digits[group >> 12 & 63];
-		to[used++] = have > 1 ? digits[group >> 6 & 63] : '=';
-		to[used++] = have > 2 ? digits[group & 63] : '=';
-	}
-	return used;
-}
-
 void
 output_base64(struct output *output, int file)
 {
@@ -204,7 +181,7 @@ output_base64(struct output *output, int file)
 			output->error = ERROR_CRASHED;
 		else
 			put(output, encoded,
-			    encode_base64(encoded, raw, (size_t)n));
+			    base64_encode(encoded, raw, (size_t)n));
 	} while (n == (ssize_t)sizeof(raw) && output->error == ERROR_NONE);
 	put(output, "\"", 1);
 }

@@ -23,24 +23,6 @@
 static const char letters[] =
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-static size_t
-encode(char *to, const unsigned char *from, size_t n)
-{
-	size_t used = 0;
-
-	for (size_t i = 0; i < n; i += 3) {
-		uint32_t b1 = i + 1 < n ? from[i + 1] : 0;
-		uint32_t b2 = i + 2 < n ? from[i + 2] : 0;
-		uint32_t q = (uint32_t)from[i] << 16 | b1 << 8 | b2;
-
-		to[used++] = letters[q >> 18];
-		to[used++] = letters[q >> 12 & 63];
-		to[used++] = i + 1 < n ? letters[q >> 6 & 63] : '=';
-		to[used++] = i + 2 < n ? letters[q & 63] : '=';
-	}
-	return used;
-}
-
 struct decoded {
 	unsigned char bytes[BYTES_MAX];
 	size_t n;
@@ -139,6 +121,7 @@ static void
 test_cases(void **state)
 {
 	static struct decoded got;
+	char text[64];
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(cases); i++) {
@@ -157,6 +140,9 @@ test_cases(void **state)
 				continue;
 			assert_int_equal(got.n, strlen(c->bytes));
 			assert_memory_equal(got.bytes, c->bytes, got.n);
+			assert_int_equal(base64_encode(text, got.bytes, got.n),
+			    strlen(c->text));
+			assert_memory_equal(text, c->text, strlen(c->text));
 		}
 	}
 }
@@ -201,7 +187,7 @@ test_reverse(void **state)
 	(void)state;
 	for (int round = 0; round < 300; round++) {
 		size_t n = make_random(bytes);
-		size_t used = encode(text, bytes, n);
+		size_t used = base64_encode(text, bytes, n);
 
 		for (int cut = CUT_WHOLE; cut <= CUT_RANDOM; cut++) {
 			assert_int_equal(
