@@ -577,7 +577,8 @@ def a_dead_yard_costs_its_job_one_suspicion():
 
 
 def a_yard_that_left_before_its_job_came():
-    """The core finds out when it hands the job over."""
+    """The core finds out when it hands the job over; or just before, and
+    then holds the job for a yard that does not come."""
     with castle() as rig:
         def leave(claim):
             claim.job("job-1")
@@ -585,7 +586,8 @@ def a_yard_that_left_before_its_job_came():
 
         Source(rig, leave)
         rig.start()
-        assert results(rig, 1) == ["released restarted"]
+        assert results(rig, 1, 40)[0] in ("released restarted",
+                                          "released busy")
         assert not rig.boxes and rig.process.poll() is None
 
 
