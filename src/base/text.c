@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/limits.h"
+
 struct unit {
 	const char *suffix;
 	uint64_t factor;
@@ -220,7 +222,7 @@ text_is_id(const char *text)
 	    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 	    "0123456789._~:@+/=-");
 
-	return n >= 1 && n <= 128 && text[n] == '\0';
+	return n >= 1 && n <= LIMIT_ID_BYTES && text[n] == '\0';
 }
 
 bool
@@ -230,6 +232,20 @@ text_is_name(const char *text)
 
 	return n >= 1 && n <= 64 && text[n] == '\0' && text[0] != '_' &&
 	    text[0] != '-';
+}
+
+bool
+text_is_language(const char *text)
+{
+	static const char lower[] = "abcdefghijklmnopqrstuvwxyz";
+	size_t tail;
+
+	if (strspn(text, lower) != 3)
+		return false;
+	if (text[3] == '\0')
+		return true;
+	tail = text[3] == '_' ? strspn(text + 4, lower) : 0;
+	return tail >= 2 && tail <= 8 && text[4 + tail] == '\0';
 }
 
 void

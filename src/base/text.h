@@ -46,12 +46,16 @@ bool text_is_utf8(const char *bytes, size_t n);
  */
 void text_printable(char *to, size_t size, const char *bytes, size_t n);
 
-/* The contract's alphabet of ids and leases: 1..128 of
+/* The contract's alphabet of ids and leases: 1..LIMIT_ID_BYTES of
  * [A-Za-z0-9._~:@+/=-]. */
 bool text_is_id(const char *text);
 
 /* A name of a source or a secret: [a-z0-9][a-z0-9_-]{0,63}. */
 bool text_is_name(const char *text);
+
+/* A language as Tesseract names it, eng or chi_sim:
+ * [a-z]{3}(_[a-z]{2,8})?. */
+bool text_is_language(const char *text);
 
 /* Writes n bytes as 2n lower-case hex digits and a terminator. */
 void text_hex(char *to, const unsigned char *bytes, size_t n);

@@ -213,22 +213,6 @@ value_put_walls(
 	}
 }
 
-/* As Tesseract names them: eng, deu, chi_sim. */
-static bool
-is_language(const char *text)
-{
-	static const char lower[] = "abcdefghijklmnopqrstuvwxyz";
-	size_t n = strspn(text, lower);
-	size_t tail;
-
-	if (n != 3)
-		return false;
-	if (text[3] == '\0')
-		return true;
-	tail = text[3] == '_' ? strspn(text + 4, lower) : 0;
-	return tail >= 2 && tail <= 8 && text[4 + tail] == '\0';
-}
-
 void
 value_put_languages(struct report *report, const struct node *node,
     uint32_t capability, struct capability_config *to)
@@ -255,7 +239,7 @@ value_put_languages(struct report *report, const struct node *node,
 	for (const struct node *i = node->first; i != NULL; i = i->next) {
 		if (!check_item(report, i, "a language like eng"))
 			continue;
-		if (is_language(i->text))
+		if (text_is_language(i->text))
 			(void)text_copy(to->languages[n++],
 			    sizeof(to->languages[0]), i->text);
 		else

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/must.h"
+#include "base/text.h"
 #include "contract/number.h"
 
 typedef int read_function(struct shape *, const struct scan_piece *);
@@ -261,35 +262,12 @@ count_item(struct shape *shape, uint32_t max)
 	return 0;
 }
 
-static bool
-is_lower(char c)
-{
-	return c >= 'a' && c <= 'z';
-}
-
-/* ^[a-z]{3}(_[a-z]{2,8})?$ */
-static bool
-is_language(const char *text)
-{
-	size_t n = 0;
-
-	while (n < 3 && is_lower(text[n]))
-		n++;
-	if (n < 3 || text[3] == '\0')
-		return n == 3;
-	if (text[3] != '_')
-		return false;
-	for (n = 4; is_lower(text[n]);)
-		n++;
-	return text[n] == '\0' && n >= 4 + 2 && n <= 4 + 8;
-}
-
 static int
 add_language(struct shape *shape)
 {
 	struct shape_value *value = &shape->values[shape->current];
 
-	if (!is_language(shape->token))
+	if (!text_is_language(shape->token))
 		return wrong(shape, "has an item that is no language code");
 	if (count_item(shape, FIELD_LANGUAGES_N) < 0)
 		return -1;
