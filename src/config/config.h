@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/fault.h"
 #include "base/limits.h"
 #include "contract/capability.h"
 #include "wire/dial_msg.h"
@@ -84,6 +85,13 @@ int config_parse(const char *bytes, size_t n, const char *name,
  */
 int config_parse_for_boxes(const char *bytes, size_t n, const char *name,
     struct config **ret_config, struct config_errors *errors);
+
+/*
+ * Either of the two, from the sealed memfd that the supervisor hands out. 0, or
+ * -1 with a fault: the first error.
+ */
+int config_read(
+    int fd, bool is_for_boxes, struct config **ret_config, struct fault *fault);
 
 void config_free(struct config *config);
 

@@ -31,7 +31,6 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "base/file.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/must.h"
@@ -41,32 +40,13 @@
 #include "core/status.h"
 #include "core/walls.h"
 
-static int
-parse_config(int fd, struct config **ret_config, struct fault *fault)
-{
-	ssize_t n = file_sealed_size(fd, LIMIT_CONFIG_BYTES);
-	cleanup_free struct config_errors *errors =
-	    memory_new(1, sizeof(*errors));
-	cleanup_free char *bytes = memory_new(LIMIT_CONFIG_BYTES + 1, 1);
-
-	if (n >= 0)
-		n = file_pread_all(fd, bytes, (size_t)n, 0);
-	if (n < 0)
-		return fault_set(
-		    fault, FAULT_PEER, "config: %s", strerror((int)-n));
-	if (config_parse(bytes, (size_t)n, "config.yaml", ret_config, errors) ==
-	    0)
-		return 0;
-	return fault_set(fault, FAULT_CONFIG, "%s", errors->lines[0]);
-}
-
 static void
 take_config(struct core *core, const struct super_order *order, int fd)
 {
 	struct fault fault = { 0 };
 	struct config *config = NULL;
 	struct super_answer answer;
-	int r = parse_config(fd, &config, &fault);
+	int r = config_read(fd, false, &config, &fault);
 
 	if (r == 0) {
 		config_free(core->pending);

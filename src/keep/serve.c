@@ -18,7 +18,6 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/fault.h"
-#include "base/file.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "confine/landlock.h"
@@ -196,25 +195,6 @@ attend_core(struct keep *keep)
 
 /* -- orders of the supervisor ------------------------------------------- */
 
-static int
-parse_config(int fd, struct config **ret_config, struct fault *fault)
-{
-	cleanup_free char *bytes = memory_new(LIMIT_CONFIG_BYTES + 1, 1);
-	cleanup_free struct config_errors *errors =
-	    memory_new(1, sizeof(*errors));
-	ssize_t n = file_sealed_size(fd, LIMIT_CONFIG_BYTES);
-
-	if (n >= 0)
-		n = file_pread_all(fd, bytes, (size_t)n, 0);
-	if (n < 0)
-		return fault_set(fault, FAULT_CONFIG,
-		    "config.yaml: cannot be read: %s", strerror((int)-n));
-	if (config_parse(bytes, (size_t)n, "config.yaml", ret_config, errors) ==
-	    0)
-		return 0;
-	return fault_set(fault, FAULT_CONFIG, "%s", errors->lines[0]);
-}
-
 /* The one wall of the keep that a kernel may lack. */
 static int
 check_walls(const struct config *config, struct fault *fault)
@@ -236,7 +216,7 @@ take_config(struct keep *keep, const struct super_order *order, int fd,
 
 	config_free(keep->pending);
 	keep->pending = NULL;
-	if (parse_config(fd, &config, fault) < 0)
+	if (config_read(fd, false, &config, fault) < 0)
 		return fault->text;
 	if (check_walls(config, fault) < 0) {
 		config_free(config);

@@ -10,30 +10,8 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "base/file.h"
 #include "base/log.h"
-#include "base/memory.h"
 #include "contract/capability.h"
-
-static int
-read_config(int fd, struct config **ret_config, struct fault *fault)
-{
-	cleanup_free struct config_errors *errors =
-	    memory_new(1, sizeof(*errors));
-	cleanup_free char *bytes = NULL;
-	ssize_t n = file_sealed_size(fd, LIMIT_CONFIG_BYTES);
-
-	if (n < 0)
-		return fault_set(
-		    fault, FAULT_PEER, "config: %s", strerror((int)-n));
-	bytes = memory_new((size_t)n + 1, 1);
-	if (file_pread_all(fd, bytes, (size_t)n, 0) != n)
-		return fault_set(fault, FAULT_PEER, "config: unreadable");
-	if (config_parse_for_boxes(
-		bytes, (size_t)n, "config.yaml", ret_config, errors) < 0)
-		return fault_set(fault, FAULT_CONFIG, "%s", errors->lines[0]);
-	return 0;
-}
 
 uint32_t
 yard_plan(
@@ -130,7 +108,7 @@ yard_prepare(
 	struct fault machine = { 0 };
 	uint32_t walls = 0;
 
-	if (read_config(config, &yard->config, fault) < 0)
+	if (config_read(config, true, &yard->config, fault) < 0)
 		return -1;
 	yard->generation = generation;
 	if (yard->error == 0 && build(yard, &machine) < 0)
