@@ -289,20 +289,13 @@ input_write(const struct input *input, int *ret_letter, struct fault *fault)
 void
 input_explain(int letter, uint32_t capability, uint64_t max_data, char to[160])
 {
+	ssize_t size = letter_size(letter, LIMIT_BODY_BYTES);
 	struct shape shape;
-	char bytes[4096];
-	uint64_t at = 0;
-	ssize_t n = 1;
 
+	to[0] = '\0';
 	shape_init(
 	    &shape, capability_at(capability)->input, NULL, NULL, max_data);
-	while (n > 0) {
-		n = letter_read(letter, bytes, sizeof(bytes), at);
-		if (n > 0 && shape_feed(&shape, bytes, (size_t)n) != SHAPE_OK)
-			break;
-		at += n > 0 ? (uint64_t)n : 0;
-	}
-	to[0] = '\0';
-	if (shape_finish(&shape) != SHAPE_OK)
+	if (size >= 0 && letter_feed(letter, (uint64_t)size, &shape) == 0 &&
+	    shape_finish(&shape) != SHAPE_OK)
 		(void)snprintf(to, 160, "%s", shape.wrong);
 }

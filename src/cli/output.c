@@ -17,28 +17,6 @@
 
 #define CHUNK_BYTES 4096
 
-static enum shape_result
-check_shape(int letter, uint32_t capability, char wrong[160])
-{
-	struct shape shape;
-	char bytes[CHUNK_BYTES];
-	enum shape_result r = SHAPE_OK;
-	uint64_t at = 0;
-	ssize_t n = 1;
-
-	shape_init(&shape, capability_at(capability)->output, NULL, NULL, 0);
-	while (n > 0 && r == SHAPE_OK) {
-		n = letter_read(letter, bytes, sizeof(bytes), at);
-		if (n > 0)
-			r = shape_feed(&shape, bytes, (size_t)n);
-		at += n > 0 ? (uint64_t)n : 0;
-	}
-	if (r == SHAPE_OK)
-		r = shape_finish(&shape);
-	(void)snprintf(wrong, 160, "%s", r == SHAPE_OK ? "" : shape.wrong);
-	return n < 0 ? SHAPE_WRONG : r;
-}
-
 static uint32_t
 bad(char wrong[160], const char *why, uint32_t code)
 {
@@ -51,6 +29,7 @@ output_check(int letter, uint32_t capability, char wrong[160])
 {
 	static const unsigned char no_ticket[LETTER_TICKET_BYTES];
 	unsigned char ticket[LETTER_TICKET_BYTES];
+	struct shape shape;
 	ssize_t size;
 
 	if (letter_seal(letter) < 0)
@@ -63,8 +42,11 @@ output_check(int letter, uint32_t capability, char wrong[160])
 	    memcmp(ticket, no_ticket, sizeof(ticket)) != 0)
 		return bad(wrong, "it has not the ticket of its input",
 		    ERROR_BAD_OUTPUT);
-	if (check_shape(letter, capability, wrong) != SHAPE_OK)
-		return ERROR_BAD_OUTPUT;
+	shape_init(&shape, capability_at(capability)->output, NULL, NULL, 0);
+	if (letter_feed(letter, (uint64_t)size, &shape) < 0)
+		return bad(wrong, "it cannot be read", ERROR_BAD_OUTPUT);
+	if (shape_finish(&shape) != SHAPE_OK)
+		return bad(wrong, shape.wrong, ERROR_BAD_OUTPUT);
 	return 0;
 }
 

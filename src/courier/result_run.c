@@ -6,16 +6,11 @@
  */
 #include <errno.h>
 
-#include "base/cleanup.h"
-#include "base/memory.h"
 #include "contract/capability.h"
 #include "contract/outcome.h"
 #include "contract/result.h"
 #include "contract/shape.h"
 #include "courier/exchange.h"
-
-/* The output is looked through in pieces of this. */
-#define PIECE_BYTES ((size_t)64 * 1024)
 
 enum verdict {
 	VERDICT_GOOD, /* may be sent as it is */
@@ -27,20 +22,11 @@ enum verdict {
 static enum verdict
 check_shape(int letter, uint64_t n, const struct field *fields)
 {
-	cleanup_free char *piece = memory_new(PIECE_BYTES, 1);
 	struct shape shape;
-	uint64_t at = 0;
 
 	shape_init(&shape, fields, NULL, NULL, 0);
-	while (at < n) {
-		ssize_t got = letter_read(letter, piece, PIECE_BYTES, at);
-
-		if (got <= 0)
-			return VERDICT_LOST;
-		if (shape_feed(&shape, piece, (size_t)got) != SHAPE_OK)
-			return VERDICT_BAD;
-		at += (uint64_t)got;
-	}
+	if (letter_feed(letter, n, &shape) < 0)
+		return VERDICT_LOST;
 	return shape_finish(&shape) == SHAPE_OK ? VERDICT_GOOD : VERDICT_BAD;
 }
 

@@ -27,25 +27,6 @@ write_content(void *context, const unsigned char *bytes, size_t n)
 	return content->error;
 }
 
-static enum shape_result
-feed_letter(struct job *job, size_t size)
-{
-	char piece[8192];
-	enum shape_result result = SHAPE_OK;
-
-	for (size_t at = 0; at < size && result == SHAPE_OK;) {
-		size_t want =
-		    size - at < sizeof(piece) ? size - at : sizeof(piece);
-		ssize_t n = letter_read(job->input, piece, want, at);
-
-		if (n <= 0)
-			return SHAPE_SINK_FAILED;
-		result = shape_feed(&job->shape, piece, (size_t)n);
-		at += (size_t)n;
-	}
-	return result == SHAPE_OK ? shape_finish(&job->shape) : result;
-}
-
 static enum error_code
 judge(enum shape_result result, const struct content *content)
 {
@@ -70,7 +51,7 @@ input_read(struct job *job, const char *path)
 {
 	struct content content = { -1, 0 };
 	ssize_t size = letter_size(job->input, LIMIT_BODY_BYTES);
-	enum shape_result result;
+	int r;
 
 	if (size < 0)
 		return size == -EFBIG ? ERROR_TOO_LARGE : ERROR_CRASHED;
@@ -80,7 +61,8 @@ input_read(struct job *job, const char *path)
 		return ERROR_CRASHED;
 	shape_init(&job->shape, job->capability->input, write_content, &content,
 	    job->order->max_input);
-	result = feed_letter(job, (size_t)size);
+	r = letter_feed(job->input, (uint64_t)size, &job->shape);
 	cleanup_fd_at(&content.file);
-	return judge(result, &content);
+	return r < 0 ? ERROR_CRASHED
+		     : judge(shape_finish(&job->shape), &content);
 }

@@ -32,6 +32,14 @@ ssize_t letter_size(int letter, size_t max);
 /* Reads contents at an offset behind the ticket. The number read or -errno. */
 ssize_t letter_read(int letter, void *to, size_t n, uint64_t at);
 
+struct shape;
+
+/*
+ * Lets the contents of n bytes stream through a shape's checker, as far as it
+ * wants them. 0: shape_finish says what it thinks of them; or -errno.
+ */
+int letter_feed(int letter, uint64_t n, struct shape *shape);
+
 /* Reads or writes the ticket. 0 or -errno. */
 int letter_get_ticket(int letter, unsigned char ret[LETTER_TICKET_BYTES]);
 int letter_put_ticket(
