@@ -119,41 +119,31 @@ static int
 finish_failed(uint32_t code, int input, const struct yard_answer *answer,
     const struct capability_config *settings)
 {
-	char wrong[160];
+	char wrong[160] = "";
 
-	input_explain(input, answer->capability, settings->max_input, wrong);
-	if (code == ERROR_BAD_INPUT && wrong[0] != '\0')
+	if (code == ERROR_BAD_INPUT)
+		input_explain(
+		    input, answer->capability, settings->max_input, wrong);
+	if (wrong[0] != '\0')
 		(void)command_fail(0, "%s", wrong);
 	return print_error(code);
 }
 
-/* What the core makes of a box's end. */
+/* As the core does: an outcome, or the job would be released. */
 static int
 finish(const struct yard_answer *answer, const int letters[2],
     const struct capability_config *settings)
 {
-	switch ((enum yard_end)answer->end) {
-	case YARD_END_VERDICT:
-		return answer->verdict == 0
-		    ? finish_output(letters[1], answer->capability)
-		    : finish_failed(
-			  answer->verdict, letters[0], answer, settings);
-	case YARD_END_SILENT:
-		return print_error(ERROR_CRASHED);
-	case YARD_END_TIME:
-		return print_error(ERROR_TIMEOUT);
-	case YARD_END_MEMORY:
-		return print_error(ERROR_TOO_HEAVY);
-	case YARD_END_UNMADE:
+	uint32_t error = yard_end_error(answer->end, answer->verdict);
+
+	if (error != ERROR_NONE)
+		return finish_failed(error, letters[0], answer, settings);
+	if (answer->end == YARD_END_VERDICT)
+		return finish_output(letters[1], answer->capability);
+	if (answer->end == YARD_END_UNMADE)
 		return command_fail(STATUS_RELEASED,
 		    "the box could not be made: %s",
 		    strerror((int)answer->status));
-	case YARD_END_ORDER:
-	case YARD_END_FOREIGN:
-	case YARD_END_MISSING:
-	case YARD_END_COUNT:
-		break;
-	}
 	return command_fail(
 	    STATUS_RELEASED, "the box: %s", yard_end_text(answer->end));
 }

@@ -77,38 +77,27 @@ suspect(struct job *job, uint64_t now_ms)
 enum job_blame
 job_end(struct job *job, uint32_t end, uint32_t verdict, uint64_t now_ms)
 {
-	switch ((enum yard_end)end) {
+	uint32_t error = yard_end_error(end, verdict);
+
+	if (error != ERROR_NONE) {
+		job_finish(job, OUTCOME_FAILED, error, now_ms);
+		return BLAME_NONE;
+	}
+	switch (end) {
 	case YARD_END_VERDICT:
-		if (verdict == 0)
-			job_finish(job, OUTCOME_SUCCEEDED, 0, now_ms);
-		else
-			job_finish(job, OUTCOME_FAILED, verdict, now_ms);
-		return BLAME_NONE;
-	case YARD_END_SILENT:
-		job_finish(job, OUTCOME_FAILED, ERROR_CRASHED, now_ms);
-		return BLAME_NONE;
-	case YARD_END_TIME:
-		job_finish(job, OUTCOME_FAILED, ERROR_TIMEOUT, now_ms);
-		return BLAME_NONE;
-	case YARD_END_MEMORY:
-		job_finish(job, OUTCOME_FAILED, ERROR_TOO_HEAVY, now_ms);
+		job_finish(job, OUTCOME_SUCCEEDED, 0, now_ms);
 		return BLAME_NONE;
 	case YARD_END_ORDER:
 		job_finish(job, OUTCOME_RELEASED, RELEASE_STOPPING, now_ms);
 		return BLAME_NONE;
 	case YARD_END_UNMADE:
-		job_finish(
-		    job, OUTCOME_RELEASED, RELEASE_CAPABILITY_RESTING, now_ms);
-		return BLAME_MACHINE;
 	case YARD_END_MISSING:
 		job_finish(
 		    job, OUTCOME_RELEASED, RELEASE_CAPABILITY_RESTING, now_ms);
-		return BLAME_MISSING;
-	case YARD_END_FOREIGN:
-	case YARD_END_COUNT:
-		break;
+		return end == YARD_END_UNMADE ? BLAME_MACHINE : BLAME_MISSING;
+	default:
+		return suspect(job, now_ms);
 	}
-	return suspect(job, now_ms);
 }
 
 static enum job_fate

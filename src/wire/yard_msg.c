@@ -81,6 +81,20 @@ yard_answer_decode(const struct yard_answer *answer, size_t n_fds)
 	return -1;
 }
 
+uint32_t
+yard_end_error(uint32_t end, uint32_t verdict)
+{
+	static const uint32_t errors[YARD_END_COUNT] = {
+		[YARD_END_SILENT] = ERROR_CRASHED,
+		[YARD_END_TIME] = ERROR_TIMEOUT,
+		[YARD_END_MEMORY] = ERROR_TOO_HEAVY,
+	};
+
+	if (end == YARD_END_VERDICT)
+		return verdict;
+	return end < YARD_END_COUNT ? errors[end] : ERROR_NONE;
+}
+
 const char *
 yard_wall_text(uint32_t wall)
 {

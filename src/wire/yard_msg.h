@@ -108,6 +108,10 @@ void yard_answer_encode(struct yard_answer *answer, enum yard_verb verb,
     const struct yard_order *order);
 int yard_answer_decode(const struct yard_answer *answer, size_t n_fds);
 
+/* The error_code of a job whose box ended so, by its own fault; ERROR_NONE when
+ * it succeeded, or when the end says nothing about the job. */
+uint32_t yard_end_error(uint32_t end, uint32_t verdict);
+
 /* "user namespace", … */
 const char *yard_wall_text(uint32_t wall);
 /* "killed at its time limit", … */
