@@ -473,19 +473,21 @@ read_arguments(
 	return 0;
 }
 
+/* Whoever finds the lock held may send a signal. */
 static int
 prepare(struct supervisor *s, const char *lock, struct fault *fault)
 {
+	s->signals = watch_signals();
+	if (s->signals < 0)
+		return fault_set(
+		    fault, FAULT_SYSTEM, "signalfd: %s", strerror(errno));
 	if (lock_take(lock, fault) < 0)
 		return -1;
 	for (int i = 0; i < PARTS; i++) {
 		if (part_find_user(&s->parts[i], fault) < 0)
 			return -1;
 	}
-	s->signals = watch_signals();
-	return s->signals < 0
-	    ? fault_set(fault, FAULT_SYSTEM, "signalfd: %s", strerror(errno))
-	    : 0;
+	return 0;
 }
 
 int

@@ -17,7 +17,7 @@ import tap
 from attacks import noise_png
 from castle import BUILD, Castle
 from sources import Honest, Server
-from tap import eventually
+from tap import Skip, eventually
 from thread_test import AUTHORITY, start
 
 # For some seconds of OCR.
@@ -126,7 +126,29 @@ def a_part_that_does_not_commit_is_started_again():
     shutil.rmtree(build)
 
 
+def a_reload_during_the_start_is_no_end():
+    """From the moment in which the lock is held, a reload is heard."""
+    strace = shutil.which("strace")
+    if strace is None:
+        raise Skip("needs strace")
+    with Castle() as castle:
+        castle.configure("sources:\n" + castle.source_config(
+            "photos", "https://127.0.0.1:9", ["image.preview"]))
+        prefix = castle._prefix
+        castle._prefix = lambda: prefix() + [
+            strace, "-qq", "-o", "/dev/null", "-e", "trace=flock", "-e",
+            "inject=flock:signal=SIGHUP:when=1"]
+        castle.start()
+        eventually(lambda: "generation 2 is in force" in castle.log(), 20,
+                   "the reload")
+        # strace would leave it alive.
+        for pid in castle.pids("supervisor"):
+            os.kill(pid, signal.SIGTERM)
+        assert castle.process.wait(20) == 0
+
+
 if __name__ == "__main__":
     tap.main([many_reloads_end_no_job,
               a_keep_that_ends_during_a_stop_costs_nothing,
-              a_part_that_does_not_commit_is_started_again])
+              a_part_that_does_not_commit_is_started_again,
+              a_reload_during_the_start_is_no_end])
