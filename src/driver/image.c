@@ -8,18 +8,20 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "driver/heif.h"
 #include "driver/magic.h"
 #include "driver/run.h"
 #include "driver/tiff.h"
 
+/* Where an image may bring pictures that are not it. */
 static enum error_code
-simplify_tiff(const char *path)
+leave_one(const char *path, int (*make)(int file))
 {
 	cleanup_fd int file = open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
 
 	if (file < 0)
 		return ERROR_CRASHED;
-	return tiff_keep_first(file) < 0 ? ERROR_BAD_CONTENT : ERROR_NONE;
+	return make(file) < 0 ? ERROR_BAD_CONTENT : ERROR_NONE;
 }
 
 enum error_code
@@ -30,7 +32,9 @@ image_check(const char *path)
 	if (magic == MAGIC_UNKNOWN)
 		return ERROR_BAD_CONTENT;
 	if (magic == MAGIC_TIFF)
-		return simplify_tiff(path);
+		return leave_one(path, tiff_keep_first);
+	if (magic == MAGIC_HEIF)
+		return leave_one(path, heif_untie_thumbnails);
 	return magic_is_image(magic) ? ERROR_NONE : ERROR_UNSUPPORTED_TYPE;
 }
 

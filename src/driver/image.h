@@ -11,7 +11,7 @@
 
 /* Whether a file is of a type that vips may see: ERROR_NONE,
  * ERROR_UNSUPPORTED_TYPE (known, but not taken) or ERROR_BAD_CONTENT. Leaves a
- * TIFF with its first picture only. */
+ * TIFF with its first picture only, and a HEIF without thumbnails. */
 enum error_code image_check(const char *path);
 
 /*

@@ -2,6 +2,9 @@
 # SPDX-License-Identifier: ISC
 """Makes the sample files from nothing but Python and the Debian tools.
 
+All but other_thumbnail.heic: a piece of page.png by heif-enc -t 96, with the
+thumbnail of its negative in place of its own.
+
 make_samples.py DIR           the small ones, that stand in files/
 make_samples.py --large DIR   those too large to keep; made when a test runs
 """
