@@ -99,11 +99,8 @@ read_arguments(int argc, char **argv, struct arguments *ret)
 	return 0;
 }
 
-/*
- * A keep ends when its supervisor says so or is gone. Signals that a terminal
- * sends to all in front of it are not for it: it leaves that group, for its
- * children's sake, who must live until the core has drained.
- */
+/* A keep ends when its supervisor, which gave it a session of its own, says so
+ * or is gone. */
 static int
 run_serve(const struct arguments *arguments)
 {
@@ -113,7 +110,6 @@ run_serve(const struct arguments *arguments)
 		 (const int[]){ SIGPIPE, SIGINT, SIGTERM, SIGHUP, SIGQUIT, 0 };
 	     *s != 0; s++)
 		(void)signal(*s, SIG_IGN);
-	(void)setsid();
 	if (walls_serve(&fault) < 0) {
 		log_error("%s", fault.text);
 		return 1;
