@@ -71,6 +71,7 @@ struct supervisor {
 	struct part old_yards[OLD_YARDS]; /* finishing after a reload */
 	int signals;
 	bool is_stopping;
+	uint64_t kill_at_ms; /* the core, told to stop at once; 0: never */
 	bool core_has_crashed;
 };
 
@@ -336,6 +337,8 @@ handle_signal(struct supervisor *s)
 	super_order_encode(&order, SUPER_STOP, 0, s->generation);
 	order.is_urgent = s->is_stopping;
 	log_notice(s->is_stopping ? "stopping now" : "stopping: finishing");
+	if (s->is_stopping && s->kill_at_ms == 0)
+		s->kill_at_ms = clock_boot_ms() + LIMIT_STOP_MS + PART_END_MS;
 	s->is_stopping = true;
 	part_tell(&s->parts[CORE], &order, -1);
 }
@@ -344,18 +347,26 @@ static int
 wait_ms(const struct supervisor *s)
 {
 	uint64_t now = clock_boot_ms();
-	uint64_t soonest = UINT64_MAX;
+	uint64_t soonest = s->kill_at_ms != 0 ? s->kill_at_ms : UINT64_MAX;
 
-	/* Nothing is started again then. */
-	if (s->is_stopping)
-		return -1;
-	for (int i = 0; i < PARTS; i++) {
+	/* While it stops, nothing is started again. */
+	for (int i = 0; i < PARTS && !s->is_stopping; i++) {
 		if (s->restart_at_ms[i] != 0 && s->restart_at_ms[i] < soonest)
 			soonest = s->restart_at_ms[i];
 	}
 	if (soonest == UINT64_MAX)
 		return -1;
 	return soonest <= now ? 0 : (int)(soonest - now);
+}
+
+static void
+kill_overdue(struct supervisor *s)
+{
+	if (s->kill_at_ms == 0 || clock_boot_ms() < s->kill_at_ms)
+		return;
+	log_error("%s does not end", s->parts[CORE].program);
+	s->kill_at_ms = 0;
+	spawn_kill(&s->parts[CORE].child);
 }
 
 /* Until the core has ended after it was told to stop. */
@@ -386,6 +397,7 @@ supervise(struct supervisor *s)
 		if (p[SIGNALS].revents != 0)
 			handle_signal(s);
 		restart_due(s);
+		kill_overdue(s);
 	}
 }
 

@@ -102,6 +102,20 @@ def a_keep_that_ends_during_a_stop_costs_nothing():
     with_a_long_job(test)
 
 
+def a_core_that_hangs_cannot_keep_it_from_stopping():
+    with Castle() as castle:
+        castle.configure("sources:\n" + castle.source_config(
+            "photos", "https://127.0.0.1:9", ["image.preview"]))
+        castle.start()
+        for pid in castle.pids("core"):
+            os.kill(pid, signal.SIGSTOP)
+        castle.process.send_signal(signal.SIGTERM)
+        eventually(lambda: "finishing" in castle.log(), 5, "the first signal")
+        castle.process.send_signal(signal.SIGTERM)
+        assert castle.process.wait(25) == 0
+        assert "sandcastle-core does not end" in castle.log(), castle.log()
+
+
 def a_part_that_does_not_commit_is_started_again():
     build = tempfile.mkdtemp(prefix="sandcastle-build-")
     os.chmod(build, 0o755)
@@ -150,5 +164,6 @@ def a_reload_during_the_start_is_no_end():
 if __name__ == "__main__":
     tap.main([many_reloads_end_no_job,
               a_keep_that_ends_during_a_stop_costs_nothing,
+              a_core_that_hangs_cannot_keep_it_from_stopping,
               a_part_that_does_not_commit_is_started_again,
               a_reload_during_the_start_is_no_end])
