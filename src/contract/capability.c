@@ -29,6 +29,14 @@
 	{                                                            \
 		"vipsheader", "/usr/bin/vipsheader", "libvips-tools" \
 	}
+#define PDFINFO                                                \
+	{                                                      \
+		"pdfinfo", "/usr/bin/pdfinfo", "poppler-utils" \
+	}
+#define PDFTOPPM                                                 \
+	{                                                        \
+		"pdftoppm", "/usr/bin/pdftoppm", "poppler-utils" \
+	}
 #define TESSERACT                                                  \
 	{                                                          \
 		"tesseract", "/usr/bin/tesseract", "tesseract-ocr" \
@@ -195,6 +203,72 @@ static const struct field image_text_output[] = {
 	{ .type = FIELD_END },
 };
 
+static const struct field document_preview_input[] = {
+	{ .name = "type",
+	    .type = FIELD_CHOICE,
+	    .is_required = true,
+	    .choices = { "pdf" },
+	    .about = "type of the document" },
+	{ .name = "data",
+	    .type = FIELD_BASE64,
+	    .is_required = true,
+	    .min = 1,
+	    .max = 32 * MIB,
+	    .about = "the document" },
+	{ .name = "page",
+	    .type = FIELD_INTEGER,
+	    .min = 1,
+	    .max = 10000000,
+	    .fallback = 1,
+	    .about = "number of the page, from 1" },
+	{ .name = "size",
+	    .type = FIELD_INTEGER,
+	    .min = 64,
+	    .max = 2048,
+	    .fallback = 1024,
+	    .about = "longer side of the preview, pixels" },
+	{ .name = "format",
+	    .type = FIELD_CHOICE,
+	    .choices = { "jpeg", "png" },
+	    .fallback = 0,
+	    .about = "format of the preview" },
+	{ .type = FIELD_END },
+};
+
+/* The largest: a PNG of noise, three bytes a pixel. */
+static const struct field document_preview_output[] = {
+	{ .name = "data",
+	    .type = FIELD_BASE64,
+	    .is_required = true,
+	    .min = 1,
+	    .max = 13 * MIB,
+	    .about = "the page as a picture, without metadata" },
+	{ .name = "format",
+	    .type = FIELD_CHOICE,
+	    .is_required = true,
+	    .choices = { "jpeg", "png" },
+	    .about = "its format" },
+	{ .name = "width",
+	    .type = FIELD_INTEGER,
+	    .is_required = true,
+	    .min = 1,
+	    .max = 2048,
+	    .about = "its width, pixels" },
+	{ .name = "height",
+	    .type = FIELD_INTEGER,
+	    .is_required = true,
+	    .min = 1,
+	    .max = 2048,
+	    .about = "its height, pixels" },
+	{ .name = "page_count",
+	    .type = FIELD_INTEGER,
+	    .is_required = true,
+	    .min = 0,
+	    .max = 10000000,
+	    .about = "pages the document has" },
+	{ .type = FIELD_END },
+};
+
 static const struct capability capabilities[CAPABILITY_COUNT] = {
 	[CAPABILITY_IMAGE_PREVIEW] = {
 	    .name = "image.preview",
@@ -218,8 +292,8 @@ static const struct capability capabilities[CAPABILITY_COUNT] = {
 		BIT(ERROR_UNSUPPORTED_LANGUAGE),
 	    .tools = {
 		{ "pdftotext", "/usr/bin/pdftotext", "poppler-utils" },
-		{ "pdfinfo", "/usr/bin/pdfinfo", "poppler-utils" },
-		{ "pdftoppm", "/usr/bin/pdftoppm", "poppler-utils" },
+		PDFINFO,
+		PDFTOPPM,
 		TESSERACT,
 	    },
 	    .views = {
@@ -257,11 +331,33 @@ static const struct capability capabilities[CAPABILITY_COUNT] = {
 	    .memory_limit = 1024ull * MIB,
 	    .tmp_limit = 64 * MIB,
 	},
+	[CAPABILITY_DOCUMENT_PREVIEW] = {
+	    .name = "document.preview",
+	    .about = "a page of a document as a picture",
+	    .input = document_preview_input,
+	    .output = document_preview_output,
+	    .errors = COMMON_ERRORS | BIT(ERROR_ENCRYPTED) |
+		BIT(ERROR_NO_SUCH_PAGE),
+	    .tools = { PDFINFO, PDFTOPPM },
+	    .views = {
+		{ LIBRARY, false },
+		{ "/usr/lib64", true },
+		{ "/usr/share/poppler", true },
+		{ "/etc/fonts", true },
+		{ "/usr/share/fonts", true },
+		{ "/usr/share/fontconfig", true },
+		{ "/var/cache/fontconfig", true },
+	    },
+	    .max_input = 32 * MIB,
+	    .time_limit_ms = 30000,
+	    .memory_limit = 1024ull * MIB,
+	    .tmp_limit = 64 * MIB,
+	},
 };
 
-static const char *const planned[] = { "document.preview", "media.info",
-	"video.preview", "text.label", "text.answer", "text.extract",
-	"text.embed", "image.answer", "audio.text", "document.pdf" };
+static const char *const planned[] = { "media.info", "video.preview",
+	"text.label", "text.answer", "text.extract", "text.embed",
+	"image.answer", "audio.text", "document.pdf" };
 
 const struct capability *
 capability_at(uint32_t index)

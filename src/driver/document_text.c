@@ -4,17 +4,14 @@
  * by OCR when the job asks for it. Runs in the driver, on poppler's word for
  * what a hostile document holds.
  */
-#include <fcntl.h>
 #include <stdio.h>
-#include <string.h>
-#include <unistd.h>
 
-#include "base/cleanup.h"
 #include "driver/job.h"
 #include "driver/magic.h"
 #include "driver/ocr.h"
 #include "driver/output.h"
 #include "driver/pages.h"
+#include "driver/pdf.h"
 #include "driver/run.h"
 
 /* The order of the capability table. */
@@ -30,8 +27,6 @@ enum {
 /* With the PGM's header. */
 #define PICTURE_BYTES (LIMIT_PAGE_SIDE * LIMIT_PAGE_SIDE + 32)
 
-#define INFO_BYTES (256u * 1024)
-
 struct text {
 	struct document document;
 	struct pages pages;
@@ -39,35 +34,6 @@ struct text {
 	uint32_t n_ocr_pages;
 	bool is_cut; /* pages or text were left out */
 };
-
-static enum error_code
-judge_poppler(const struct run *run)
-{
-	if (run->is_cut || run->status == 0)
-		return ERROR_NONE;
-	return run_has_note(run, "Incorrect password") ? ERROR_ENCRYPTED
-						       : ERROR_BAD_CONTENT;
-}
-
-static enum error_code
-read_info(const struct job *job, struct text *text)
-{
-	static const char *const arguments[] = { "pdfinfo", "-enc", "UTF-8",
-		"-isodates", JOB_FILE, NULL };
-	struct run run = { .tool = TOOL_PDFINFO,
-		.arguments = arguments,
-		.file = -1,
-		.max_output = INFO_BYTES };
-	enum error_code error = run_tool(job, &run);
-
-	if (error == ERROR_NONE)
-		error = judge_poppler(&run);
-	if (error == ERROR_NONE &&
-	    document_read(run.text, run.n, &text->document) < 0)
-		error = ERROR_BAD_CONTENT;
-	run_done(&run);
-	return error;
-}
 
 static enum error_code
 read_pages(const struct job *job, struct text *text)
@@ -87,7 +53,7 @@ read_pages(const struct job *job, struct text *text)
 	(void)snprintf(last, sizeof(last), "%lld", (long long)max_pages);
 	error = run_tool(job, &run);
 	if (error == ERROR_NONE)
-		error = judge_poppler(&run);
+		error = pdf_judge(&run);
 	if (error == ERROR_NONE)
 		pages_split(run.text, run.n, (uint32_t)max_pages, max_text,
 		    &text->pages);
@@ -101,31 +67,20 @@ read_pages(const struct job *job, struct text *text)
 static enum error_code
 draw_page(const struct job *job, uint32_t number)
 {
+	struct drawing drawing = { .tool = TOOL_PDFTOPPM,
+		.format = "-gray",
+		.page = number,
+		.side = LIMIT_PAGE_SIDE,
+		.path = PICTURE,
+		.max = PICTURE_BYTES };
+	enum error_code error = pdf_draw(job, &drawing);
 	unsigned char head[32];
-	char page[16];
-	char side[16];
-	const char *const arguments[] = { "pdftoppm", "-q", "-gray",
-		"-scale-to", side, "-f", page, "-l", page, "-singlefile",
-		JOB_FILE, NULL };
-	struct run run = { .tool = TOOL_PDFTOPPM,
-		.arguments = arguments,
-		.max_output = PICTURE_BYTES };
-	cleanup_fd int file = open(PICTURE,
-	    O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
-	enum error_code error;
 	ssize_t n;
 
-	if (file < 0)
-		return ERROR_TOO_HEAVY;
-	(void)snprintf(page, sizeof(page), "%u", number);
-	(void)snprintf(side, sizeof(side), "%d", LIMIT_PAGE_SIDE);
-	run.file = file;
-	error = run_tool(job, &run);
 	if (error != ERROR_NONE)
 		return error;
 	n = magic_read(PICTURE, head, sizeof(head));
-	return run.status == 0 && !run.is_cut && n > 0 &&
-		magic_is_whole_pgm(head, (size_t)n, run.n)
+	return n > 0 && magic_is_whole_pgm(head, (size_t)n, drawing.n)
 	    ? ERROR_NONE
 	    : ERROR_BAD_CONTENT;
 }
@@ -220,12 +175,8 @@ document_text(const struct job *job)
 {
 	struct text text = { 0 };
 	bool wants_ocr = shape_value(&job->shape, "ocr")->number != 0;
-	enum error_code error = magic_of_file(JOB_FILE) == MAGIC_PDF
-	    ? ERROR_NONE
-	    : ERROR_BAD_CONTENT;
+	enum error_code error = pdf_read(job, TOOL_PDFINFO, &text.document);
 
-	if (error == ERROR_NONE)
-		error = read_info(job, &text);
 	if (error == ERROR_NONE)
 		error = read_pages(job, &text);
 	if (error == ERROR_NONE && wants_ocr)

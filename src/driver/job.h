@@ -33,5 +33,6 @@ struct job {
 enum error_code image_preview(const struct job *job);
 enum error_code document_text(const struct job *job);
 enum error_code image_text(const struct job *job);
+enum error_code document_preview(const struct job *job);
 
 #endif

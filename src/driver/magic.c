@@ -134,6 +134,35 @@ magic_png_size(const unsigned char *bytes, size_t n, uint32_t *ret_width,
 	return 0;
 }
 
+/* A frame's marker; three of its range are tables and the like. */
+static bool
+is_frame(unsigned char marker)
+{
+	return marker >= 0xC0 && marker <= 0xCF && marker != 0xC4 &&
+	    marker != 0xC8 && marker != 0xCC;
+}
+
+int
+magic_jpeg_size(const unsigned char *bytes, size_t n, uint32_t *ret_width,
+    uint32_t *ret_height)
+{
+	size_t at = 2;
+
+	if (magic_of(bytes, n) != MAGIC_JPEG)
+		return -1;
+	while (at + 9 <= n && bytes[at] == 0xFF) {
+		const unsigned char *b = bytes + at;
+
+		if (is_frame(b[1])) {
+			*ret_height = (uint32_t)b[5] << 8 | b[6];
+			*ret_width = (uint32_t)b[7] << 8 | b[8];
+			return 0;
+		}
+		at += 2 + ((size_t)b[2] << 8 | b[3]);
+	}
+	return -1;
+}
+
 /* One number of a PNM header and the white space behind it. */
 static int
 pgm_number(const unsigned char *bytes, size_t n, size_t *at)

@@ -37,6 +37,11 @@ bool magic_is_image(enum magic magic);
 int magic_png_size(const unsigned char *bytes, size_t n, uint32_t *ret_width,
     uint32_t *ret_height);
 
+/* The size that a JPEG's frame declares, if it stands in these bytes. -1 when
+ * it does not, or this is no JPEG. */
+int magic_jpeg_size(const unsigned char *bytes, size_t n, uint32_t *ret_width,
+    uint32_t *ret_height);
+
 /*
  * Whether bytes begin a binary grey image (PGM of one byte a pixel) that is
  * whole in total bytes.

@@ -41,6 +41,7 @@ static enum error_code (*const jobs[CAPABILITY_COUNT])(const struct job *) = {
 	[CAPABILITY_IMAGE_PREVIEW] = image_preview,
 	[CAPABILITY_DOCUMENT_TEXT] = document_text,
 	[CAPABILITY_IMAGE_TEXT] = image_text,
+	[CAPABILITY_DOCUMENT_PREVIEW] = document_preview,
 };
 
 /* Nothing that stands open here is for a tool. */

@@ -10,7 +10,8 @@ output, there:
   bytes_at_most    of all pages together
   confidence_above
   lacks            strings that the bytes of `data` do not have
-  mean_above       average brightness of the picture in `data`
+  mean_above, mean_below
+                   average brightness of the picture in `data`
 Of every picture: its first bytes are those of its format, and it has the size
 that the output says.
 """
@@ -104,10 +105,11 @@ def check_picture(output, checks):
         assert size == (output["width"], output["height"]), size
         # Upright already: nothing is left to turn it by.
         assert field(f.name, "orientation") in ("", "1")
-        if "mean_above" in checks:
+        if "mean_above" in checks or "mean_below" in checks:
             mean = float(subprocess.run(["vips", "avg", f.name], check=True,
                                         capture_output=True, text=True).stdout)
-            assert mean > checks["mean_above"], mean
+            assert checks.get("mean_above", -1) < mean < \
+                checks.get("mean_below", 256), mean
 
 
 def check_output(output, checks):
@@ -168,6 +170,10 @@ LIMITS = [
     ("a box that runs out of memory",
      with_limits("image.preview", memory_limit="200MiB"),
      "image.preview", "large/bomb.png", [], "too_heavy"),
+    ("a page that takes too long to draw",
+     with_limits("document.preview", time_limit="1s"),
+     "document.preview", "large/slow.pdf", ["type=pdf", "size=2048"],
+     "timeout"),
     ("an input larger than the operator allows",
      with_limits("image.preview", max_input="4KiB"),
      "image.preview", "photo.jpg", [], "too_large"),

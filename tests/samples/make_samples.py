@@ -129,6 +129,25 @@ def image_pdf(jpegs, box=b"0 0 595 842"):
     return pdf.write(root)
 
 
+def noise_pdf(side):
+    """One picture that no format makes smaller."""
+    pdf = Pdf()
+    root = pdf.add()
+    image = pdf.stream(random.Random(4).randbytes(side * side * 3),
+                       b"/Type/XObject/Subtype/Image/Width %d/Height %d"
+                       b"/ColorSpace/DeviceRGB/BitsPerComponent 8" %
+                       (side, side))
+    content = pdf.stream(b"q %d 0 0 %d 0 0 cm /I Do Q" % (side, side))
+    page = pdf.add()
+    tree = pdf.add(b"<</Type/Pages/Count 1/Kids[%d 0 R]>>" % page)
+    pdf.objects[page - 1] = (
+        b"<</Type/Page/Parent %d 0 R/MediaBox[0 0 %d %d]/Resources<</XObject"
+        b"<</I %d 0 R>>>>/Contents %d 0 R>>" %
+        (tree, side, side, image, content))
+    pdf.objects[root - 1] = b"<</Type/Catalog/Pages %d 0 R>>" % tree
+    return pdf.write(root)
+
+
 PAD = bytes.fromhex("28bf4e5e4e758a4164004e56fffa01082e2e00b6d0683e80"
                     "2f0ca9fe6453697a")
 
@@ -387,6 +406,14 @@ def make_large(room):
     room.drop("crop.jpg", "line.jpg")
     pdf, root, _ = text_pdf([[]], box=b"0 0 200000 200000")
     room.put("huge_blank.pdf", pdf.write(root))
+    room.put("noise.pdf", noise_pdf(2048))
+    # Wide curves from edge to edge: seconds for each hundred.
+    rand = random.Random(5)
+    curves = b"90 w 1 J " + b" ".join(
+        b"%d %d m %d %d %d %d %d %d c S" % tuple(
+            rand.randrange(800) for _ in range(8)) for _ in range(20000))
+    pdf, root, _ = text_pdf([[]], lock=lambda number, data: curves)
+    room.put("slow.pdf", pdf.write(root))
     # 5 MiB of text: more than one job gives back.
     page = [("%05d " % i) + "barge " * 200 for i in range(900)]
     pdf, root, _ = text_pdf([page] * 5, box=b"0 0 4000 9000", size=6, top=8900)

@@ -226,7 +226,8 @@ static const struct bad bads[] = {
 	    { "3:3: capabilities.text.label: \"text.label\" is not supported "
 	      "yet, leave it out",
 		"4:3: capabilities.foo: \"foo\" is not a capability, there "
-		"are: image.preview, document.text, image.text" } },
+		"are: image.preview, document.text, image.text, "
+		"document.preview" } },
 	/* sources and names */
 	{ "sources:\n  Photos: {}\n",
 	    { "2:3: sources.Photos: is not a name for a source, write 1 to "
@@ -258,7 +259,7 @@ static const struct bad bads[] = {
 	  "   - image.text\n   - [x]\n",
 	    { "6:6: sources.a.capabilities[2]: \"image.txt\" is not a "
 	      "capability, there are: image.preview, document.text, "
-	      "image.text",
+	      "image.text, document.preview",
 		"7:6: sources.a.capabilities[3]: \"audio.text\" is not "
 		"supported yet, leave it out",
 		"8:6: sources.a.capabilities[4]: \"image.text\" stands in "

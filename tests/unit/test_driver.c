@@ -457,8 +457,10 @@ test_order_of_tools(void **state)
 		[CAPABILITY_DOCUMENT_TEXT] = { "pdftotext", "pdfinfo",
 		    "pdftoppm", "tesseract" },
 		[CAPABILITY_IMAGE_TEXT] = { "vips", "tesseract" },
+		[CAPABILITY_DOCUMENT_PREVIEW] = { "pdfinfo", "pdftoppm" },
 	};
 	static const char *const formats[] = { "jpeg", "webp", "png" };
+	static const char *const drawn[] = { "jpeg", "png" };
 
 	(void)state;
 	for (uint32_t c = 0; c < CAPABILITY_COUNT; c++) {
@@ -480,6 +482,13 @@ test_order_of_tools(void **state)
 			"format")
 			->choices[i],
 		    formats[i]);
+	for (size_t i = 0; i < 2; i++)
+		assert_string_equal(
+		    capability_field(
+			capability_at(CAPABILITY_DOCUMENT_PREVIEW)->input,
+			"format")
+			->choices[i],
+		    drawn[i]);
 }
 
 int

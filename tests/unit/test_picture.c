@@ -17,6 +17,7 @@
 #include "driver/image.h"
 #include "driver/magic.h"
 #include "driver/metadata.h"
+#include "driver/picture.h"
 #include "driver/tiff.h"
 
 static void
@@ -247,6 +248,80 @@ test_strip_webp(void **state)
 	close(file);
 }
 
+static void
+test_jpeg_size(void **state)
+{
+	static const char jpeg[] = SOI JFIF "\xFF\xC4\0\3x"
+					    "\xFF\xC2\0\x0B\x08\1\2\3\4";
+	static const char *const wrong[] = { "\xFF\xD8\xFF\xDA\0\2........",
+		"\xFF\xD8\xFF\xDB\xFF\xFF........", "\x89PNG\r\n\x1A\n......",
+		"\xFF\xD8\xFF\xDBxxxxxxxxxxxxx" };
+	const unsigned char *bytes = (const unsigned char *)jpeg;
+	uint32_t width = 7;
+	uint32_t height = 7;
+
+	(void)state;
+	for (size_t n = 0; n < sizeof(jpeg) - 1; n++)
+		assert_int_equal(
+		    magic_jpeg_size(bytes, n, &width, &height), -1);
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
+		assert_int_equal(
+		    magic_jpeg_size(
+			(const unsigned char *)wrong[i], 14, &width, &height),
+		    -1);
+	assert_int_equal(width, 7);
+	assert_int_equal(
+	    magic_jpeg_size(bytes, sizeof(jpeg) - 1, &width, &height), 0);
+	assert_int_equal(width, 0x304);
+	assert_int_equal(height, 0x102);
+}
+
+static void
+test_picture_check(void **state)
+{
+#define FRAME(height, width) "\xFF\xC0\0\x08\x08\0" height "\0" width "\1"
+	static const struct {
+		const char *bytes;
+		size_t n;
+		enum magic magic;
+		int64_t max;
+		enum error_code error;
+	} cases[] = {
+#define CASE(text, magic, max, error) \
+	{ text, sizeof(text) - 1, magic, max, error }
+		CASE(
+		    SOI JFIF FRAME("\5", "\6") SOS, MAGIC_JPEG, 99, ERROR_NONE),
+		CASE(SOI JFIF FRAME("\5", "\6") SOS, MAGIC_PNG, 99,
+		    ERROR_BAD_CONTENT),
+		CASE(SOI JFIF FRAME("\5", "\6") SOS, MAGIC_JPEG, 12,
+		    ERROR_OUTPUT_TOO_LARGE),
+		CASE(SOI JFIF FRAME("\7", "\6") SOS, MAGIC_JPEG, 99,
+		    ERROR_CRASHED),
+		CASE(SOI JFIF FRAME("\5", "\7") SOS, MAGIC_JPEG, 99,
+		    ERROR_CRASHED),
+		CASE(SOI JFIF FRAME("\0", "\6") SOS, MAGIC_JPEG, 99,
+		    ERROR_CRASHED),
+		CASE(SOI JFIF FRAME("\5", "\6") "\xFF\xE1\0\4Ex" SOS,
+		    MAGIC_JPEG, 99, ERROR_CRASHED),
+		CASE(SOI JFIF SOS, MAGIC_JPEG, 99, ERROR_BAD_CONTENT),
+		CASE("", MAGIC_JPEG, 99, ERROR_BAD_CONTENT),
+#undef CASE
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		int file = file_of(cases[i].bytes, cases[i].n);
+		struct picture picture = {
+			.magic = cases[i].magic, .side = 6, .max = cases[i].max
+		};
+		enum error_code error = picture_check(file, &picture);
+
+		if (error != cases[i].error)
+			fail_msg("case %zu: %d", i, (int)error);
+		close(file);
+	}
+}
+
 /* Two entries, the second of which leads below, and a directory behind. */
 static void
 test_tiff_first(void **state)
@@ -306,6 +381,8 @@ main(void)
 		cmocka_unit_test(test_image_size),
 		cmocka_unit_test(test_metadata),
 		cmocka_unit_test(test_strip_webp),
+		cmocka_unit_test(test_jpeg_size),
+		cmocka_unit_test(test_picture_check),
 		cmocka_unit_test(test_tiff_first),
 	};
 
