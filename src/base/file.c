@@ -208,23 +208,20 @@ file_replace(
 }
 
 int
-file_slurp(int directory, const char *path, size_t max, char **ret_bytes,
-    size_t *ret_n)
+file_slurp_fd(int fd, size_t max, char **ret_bytes, size_t *ret_n)
 {
-	cleanup_fd int fd =
-	    openat(directory, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	cleanup_free char *bytes = NULL;
 	struct stat st;
 	ssize_t n;
 
-	if (fd < 0 || fstat(fd, &st) < 0)
+	if (fstat(fd, &st) < 0)
 		return -errno;
 	if (!S_ISREG(st.st_mode))
 		return S_ISDIR(st.st_mode) ? -EISDIR : -EINVAL;
 	if ((uint64_t)st.st_size > max)
 		return -EFBIG;
 	bytes = memory_new(max + 2, 1);
-	n = file_read_all(fd, bytes, max + 1);
+	n = file_pread_all(fd, bytes, max + 1, 0);
 	if (n < 0)
 		return (int)n;
 	if ((size_t)n > max)
@@ -232,4 +229,16 @@ file_slurp(int directory, const char *path, size_t max, char **ret_bytes,
 	*ret_n = (size_t)n;
 	*ret_bytes = take_ptr(bytes);
 	return 0;
+}
+
+int
+file_slurp(int directory, const char *path, size_t max, char **ret_bytes,
+    size_t *ret_n)
+{
+	cleanup_fd int fd =
+	    openat(directory, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+
+	if (fd < 0)
+		return -errno;
+	return file_slurp_fd(fd, max, ret_bytes, ret_n);
 }

@@ -69,4 +69,7 @@ int file_replace(
 int file_slurp(int directory, const char *path, size_t max, char **ret_bytes,
     size_t *ret_n);
 
+/* The same of an open file, from its beginning whatever its offset. */
+int file_slurp_fd(int fd, size_t max, char **ret_bytes, size_t *ret_n);
+
 #endif

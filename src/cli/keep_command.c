@@ -7,6 +7,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -32,7 +34,15 @@ int
 keep_command_become(const struct paths *paths, const char *verb,
     const char *name, struct fault *fault)
 {
+	/* The operator's file may be one that only root can open: it is opened
+	 * here, and stays open. Without one the tool says what is wrong. */
+	int config = open(paths->config, O_RDONLY | O_NONBLOCK);
+	char config_fd[16];
+	const char *arguments[] = { "sandcastle-keep", "secret", "--state",
+		paths->keep, "--config", paths->config, verb, NULL, NULL, NULL,
+		NULL };
 	char *environment[] = { NULL };
+	size_t n = 7;
 	char path[768];
 	struct user user;
 
@@ -45,13 +55,13 @@ keep_command_become(const struct paths *paths, const char *verb,
 		return fault_set(fault, FAULT_SYSTEM,
 		    "cannot become user %u: %s", user.uid, strerror(errno));
 	if (name != NULL)
-		(void)execle(path, "sandcastle-keep", "secret", verb, name,
-		    "--state", paths->keep, "--config", paths->config,
-		    (char *)NULL, environment);
-	else
-		(void)execle(path, "sandcastle-keep", "secret", verb, "--state",
-		    paths->keep, "--config", paths->config, (char *)NULL,
-		    environment);
+		arguments[n++] = name;
+	if (config >= 0) {
+		(void)snprintf(config_fd, sizeof(config_fd), "%d", config);
+		arguments[n++] = "--config-fd";
+		arguments[n++] = config_fd;
+	}
+	(void)execve(path, (char *const *)(uintptr_t)arguments, environment);
 	return fault_set(
 	    fault, FAULT_SYSTEM, "%s: cannot start: %s", path, strerror(errno));
 }

@@ -36,6 +36,7 @@
 
 #include "base/log.h"
 #include "base/spawn.h"
+#include "base/text.h"
 #include "keep/opener.h"
 #include "keep/secret_command.h"
 #include "keep/serve.h"
@@ -54,6 +55,7 @@ __asan_default_options(void)
 struct arguments {
 	const char *state;
 	const char *config;
+	int config_fd; /* -1: there is none */
 	char **words; /* what is no option */
 	int n_words;
 };
@@ -65,7 +67,7 @@ usage(void)
 	    "usage: sandcastle-keep serve --state DIR\n"
 	    "       sandcastle-keep open NAME ORIGIN SOURCE --state DIR\n"
 	    "       sandcastle-keep secret set|list|check|rm [NAME] "
-	    "--state DIR --config FILE\n"
+	    "--state DIR --config FILE [--config-fd N]\n"
 	    "These are started by sandcastle; the operator's command is "
 	    "`sandcastle secret`.\n",
 	    stderr);
@@ -78,9 +80,11 @@ read_arguments(int argc, char **argv, struct arguments *ret)
 	static const struct option options[] = {
 		{ "state", required_argument, NULL, 's' },
 		{ "config", required_argument, NULL, 'c' },
+		{ "config-fd", required_argument, NULL, 'f' },
 		{ NULL, 0, NULL, 0 },
 	};
-	struct arguments arguments = { 0 };
+	struct arguments arguments = { .config_fd = -1 };
+	uint64_t fd;
 	int c;
 
 	while ((c = getopt_long(argc, argv, "", options, NULL)) != -1) {
@@ -88,6 +92,8 @@ read_arguments(int argc, char **argv, struct arguments *ret)
 			arguments.state = optarg;
 		else if (c == 'c')
 			arguments.config = optarg;
+		else if (c == 'f' && text_u64(optarg, INT32_MAX, &fd) == 0)
+			arguments.config_fd = (int)fd;
 		else
 			return -1;
 	}
@@ -140,6 +146,6 @@ main(int argc, char **argv)
 		    a.state, SPAWN_FIRST_FD);
 	if (strcmp(mode, "secret") == 0 && a.n_words >= 2)
 		return secret_command(
-		    a.words + 1, a.n_words - 1, a.state, a.config);
+		    a.words + 1, a.n_words - 1, a.state, a.config, a.config_fd);
 	return usage();
 }

@@ -24,6 +24,7 @@ struct command {
 	const char *name; /* NULL: the verb takes none */
 	const char *state;
 	const char *config_path;
+	int config_fd; /* -1: opened by its path */
 	struct config *config; /* NULL: the verb needs none */
 };
 
@@ -51,8 +52,10 @@ read_config(struct command *command)
 		(void)fputs("sandcastle secret: --config is missing\n", stderr);
 		return -1;
 	}
-	r = file_slurp(
-	    AT_FDCWD, command->config_path, LIMIT_CONFIG_BYTES, &bytes, &n);
+	r = command->config_fd >= 0
+	    ? file_slurp_fd(command->config_fd, LIMIT_CONFIG_BYTES, &bytes, &n)
+	    : file_slurp(AT_FDCWD, command->config_path, LIMIT_CONFIG_BYTES,
+		  &bytes, &n);
 	if (r < 0) {
 		(void)fprintf(stderr, "sandcastle secret: %s: %s\n",
 		    command->config_path, strerror(-r));
@@ -286,10 +289,13 @@ misuse(const char *what)
 }
 
 int
-secret_command(char **words, int n_words, const char *state, const char *config)
+secret_command(char **words, int n_words, const char *state, const char *config,
+    int config_fd)
 {
 	const struct verb *verb = find_verb(words[0]);
-	struct command command = { .state = state, .config_path = config };
+	struct command command = {
+		.state = state, .config_path = config, .config_fd = config_fd
+	};
 	int status = 1;
 
 	if (verb == NULL || n_words != verb->n_words)
