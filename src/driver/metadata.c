@@ -53,29 +53,70 @@ is_listed(const unsigned char *name, const char *list)
 	return false;
 }
 
-/* JFIF, Adobe's colour transform, tables, frames, restart interval. */
+static bool
+is_at_end(const struct walk *walk)
+{
+	unsigned char byte;
+
+	return file_pread_all(walk->file, &byte, 1, walk->at) == 0;
+}
+
+/* JFIF, Adobe's colour transform, tables, frames, restart interval, scan. */
 static bool
 is_jpeg_segment(unsigned char marker)
 {
 	return marker == 0xE0 || marker == 0xEE || marker == 0xDB ||
-	    marker == 0xDD || (marker >= 0xC0 && marker <= 0xCF);
+	    marker == 0xDD || marker == 0xDA ||
+	    (marker >= 0xC0 && marker <= 0xCF);
 }
 
-/* Up to the first scan: what follows is the picture. */
+/* Whether this byte behind 0xFF ends the data of a scan: it is neither
+ * stuffed, nor a restart, nor one more 0xFF. */
+static bool
+is_jpeg_marker(unsigned char byte)
+{
+	return byte != 0 && byte != 0xFF && (byte < 0xD0 || byte > 0xD7);
+}
+
+/* From the data of a scan to the marker behind it. */
+static bool
+pass_scan(struct walk *walk)
+{
+	unsigned char bytes[4096];
+	bool is_behind_ff = false;
+	ssize_t n;
+
+	while ((n = file_pread_all(
+		    walk->file, bytes, sizeof(bytes), walk->at)) > 0) {
+		for (ssize_t i = 0; i < n; i++) {
+			if (is_behind_ff && is_jpeg_marker(bytes[i])) {
+				walk->at += i - 1;
+				return true;
+			}
+			is_behind_ff = bytes[i] == 0xFF;
+		}
+		walk->at += n;
+	}
+	return false;
+}
+
+/* To the end: a segment may stand between two scans as well. */
 static bool
 walk_jpeg(struct walk *walk)
 {
 	unsigned char head[4];
 
 	walk->at = 2;
-	for (int i = 0; i < PIECES_MAX && take(walk, head, 4); i++) {
+	for (int i = 0; i < PIECES_MAX && take(walk, head, 2); i++) {
 		if (head[0] != 0xFF)
 			return false;
-		if (head[1] == 0xDA)
-			return true;
-		if (!is_jpeg_segment(head[1]))
+		if (head[1] == 0xD9)
+			return is_at_end(walk);
+		if (!is_jpeg_segment(head[1]) || !take(walk, head + 2, 2))
 			return false;
 		walk->at += (head[2] << 8 | head[3]) - 2;
+		if (head[1] == 0xDA && !pass_scan(walk))
+			return false;
 	}
 	return false;
 }
@@ -87,12 +128,12 @@ walk_png(struct walk *walk)
 
 	walk->at = 8;
 	for (int i = 0; i < PIECES_MAX && take(walk, head, 8); i++) {
+		walk->at += (off_t)big_endian(head) + 4;
 		if (memcmp(head + 4, "IEND", 4) == 0)
-			return true;
+			return is_at_end(walk);
 		if (!is_listed(
 			head + 4, "IHDRPLTEtRNSIDATgAMAcHRMsRGBsBITbKGDpHYs"))
 			return false;
-		walk->at += (off_t)big_endian(head) + 4;
 	}
 	return false;
 }
@@ -119,9 +160,7 @@ walk_webp(struct walk *walk)
 			return false;
 		walk->at += webp_size(head);
 	}
-	/* Nothing behind the last. */
-	return pieces > 0 && pieces < PIECES_MAX &&
-	    file_pread_all(walk->file, head, 1, walk->at) == 0;
+	return pieces > 0 && pieces < PIECES_MAX && is_at_end(walk);
 }
 
 bool

@@ -12,7 +12,8 @@
 /*
  * Whether a JPEG, PNG or WebP file has nothing but what is needed to show it:
  * no EXIF, no XMP, no comment, no colour profile, no segment or chunk that is
- * not known here. False too when it is cut or is none of these.
+ * not known here, nothing behind its end. False too when it is cut or is none
+ * of these.
  */
 bool metadata_is_absent(int file, enum magic magic);
 

@@ -176,20 +176,28 @@ test_metadata(void **state)
 #define SOI  "\xFF\xD8"
 #define JFIF "\xFF\xE0\0\4JF"
 #define SOS  "\xFF\xDA\0\2"
-		CASE(SOI JFIF "\xFF\xDB\0\3x\xFF\xC0\0\2" SOS "x", MAGIC_JPEG,
-		    true),
-		CASE(SOI JFIF "\xFF\xE1\0\4Ex" SOS, MAGIC_JPEG, false),
-		CASE(SOI JFIF "\xFF\xE2\0\4IC" SOS, MAGIC_JPEG, false),
-		CASE(SOI JFIF "\xFF\xED\0\4IP" SOS, MAGIC_JPEG, false),
-		CASE(SOI JFIF "\xFF\xFE\0\4co" SOS, MAGIC_JPEG, false),
-		CASE(SOI JFIF "x\xDB\0\2" SOS, MAGIC_JPEG, false),
+#define EOI  "\xFF\xD9"
+		CASE(SOI JFIF "\xFF\xDB\0\3x\xFF\xC0\0\2" SOS "x" EOI,
+		    MAGIC_JPEG, true),
+		CASE(SOI JFIF SOS "x\xFF\0y\xFF\xD0z\xFF\xC4\0\2" SOS "x" EOI,
+		    MAGIC_JPEG, true),
+		CASE(SOI JFIF SOS "x\xFF\xE1\0\4Ex" SOS "x" EOI, MAGIC_JPEG,
+		    false),
+		CASE(SOI JFIF SOS "x" EOI "\xFF\xE1\0\4Ex", MAGIC_JPEG, false),
+		CASE(SOI JFIF SOS "x", MAGIC_JPEG, false),
+		CASE(SOI JFIF "\xFF\xE1\0\4Ex" SOS EOI, MAGIC_JPEG, false),
+		CASE(SOI JFIF "\xFF\xE2\0\4IC" SOS EOI, MAGIC_JPEG, false),
+		CASE(SOI JFIF "\xFF\xED\0\4IP" SOS EOI, MAGIC_JPEG, false),
+		CASE(SOI JFIF "\xFF\xFE\0\4co" SOS EOI, MAGIC_JPEG, false),
+		CASE(SOI JFIF "x\xDB\0\2" SOS EOI, MAGIC_JPEG, false),
 		/* A length of 0 stands still. */
-		CASE(SOI "\xFF\xE0\0\0" SOS, MAGIC_JPEG, false),
+		CASE(SOI "\xFF\xE0\0\0" SOS EOI, MAGIC_JPEG, false),
 		CASE(SOI JFIF, MAGIC_JPEG, false),
 #define PNG  "\x89PNG\r\n\x1A\n"
 #define IHDR "\0\0\0\1IHDRxcccc"
 #define IEND "\0\0\0\0IENDcccc"
 		CASE(PNG IHDR "\0\0\0\2IDATxxcccc" IEND, MAGIC_PNG, true),
+		CASE(PNG IHDR IEND "\0\0\0\2tEXtxxcccc", MAGIC_PNG, false),
 		CASE(PNG IHDR "\0\0\0\2eXIfxxcccc" IEND, MAGIC_PNG, false),
 		CASE(PNG IHDR "\0\0\0\2tEXtxxcccc" IEND, MAGIC_PNG, false),
 		CASE(PNG IHDR "\0\0\0\2iCCPxxcccc" IEND, MAGIC_PNG, false),
@@ -289,21 +297,21 @@ test_picture_check(void **state)
 	} cases[] = {
 #define CASE(text, magic, max, error) \
 	{ text, sizeof(text) - 1, magic, max, error }
-		CASE(
-		    SOI JFIF FRAME("\5", "\6") SOS, MAGIC_JPEG, 99, ERROR_NONE),
-		CASE(SOI JFIF FRAME("\5", "\6") SOS, MAGIC_PNG, 99,
+		CASE(SOI JFIF FRAME("\5", "\6") SOS EOI, MAGIC_JPEG, 99,
+		    ERROR_NONE),
+		CASE(SOI JFIF FRAME("\5", "\6") SOS EOI, MAGIC_PNG, 99,
 		    ERROR_BAD_CONTENT),
-		CASE(SOI JFIF FRAME("\5", "\6") SOS, MAGIC_JPEG, 12,
+		CASE(SOI JFIF FRAME("\5", "\6") SOS EOI, MAGIC_JPEG, 12,
 		    ERROR_OUTPUT_TOO_LARGE),
-		CASE(SOI JFIF FRAME("\7", "\6") SOS, MAGIC_JPEG, 99,
+		CASE(SOI JFIF FRAME("\7", "\6") SOS EOI, MAGIC_JPEG, 99,
 		    ERROR_CRASHED),
-		CASE(SOI JFIF FRAME("\5", "\7") SOS, MAGIC_JPEG, 99,
+		CASE(SOI JFIF FRAME("\5", "\7") SOS EOI, MAGIC_JPEG, 99,
 		    ERROR_CRASHED),
-		CASE(SOI JFIF FRAME("\0", "\6") SOS, MAGIC_JPEG, 99,
+		CASE(SOI JFIF FRAME("\0", "\6") SOS EOI, MAGIC_JPEG, 99,
 		    ERROR_CRASHED),
-		CASE(SOI JFIF FRAME("\5", "\6") "\xFF\xE1\0\4Ex" SOS,
+		CASE(SOI JFIF FRAME("\5", "\6") "\xFF\xE1\0\4Ex" SOS EOI,
 		    MAGIC_JPEG, 99, ERROR_CRASHED),
-		CASE(SOI JFIF SOS, MAGIC_JPEG, 99, ERROR_BAD_CONTENT),
+		CASE(SOI JFIF SOS EOI, MAGIC_JPEG, 99, ERROR_BAD_CONTENT),
 		CASE("", MAGIC_JPEG, 99, ERROR_BAD_CONTENT),
 #undef CASE
 	};
