@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/text.h"
@@ -105,4 +106,22 @@ paths_find(const char *dir, struct paths *ret_paths, struct fault *fault)
 	if (r == 0)
 		*ret_paths = paths;
 	return r;
+}
+
+int
+paths_check_config(const char *path, struct fault *fault)
+{
+	struct stat st;
+	bool others_write;
+
+	if (stat(path, &st) < 0)
+		return 0;
+	others_write = (st.st_mode & S_IWOTH) != 0 ||
+	    ((st.st_mode & S_IWGRP) != 0 && st.st_gid != getegid());
+	if (!others_write)
+		return 0;
+	return fault_set(fault, FAULT_CONFIG,
+	    "%s: others may write it, and it names the programs that are run: "
+	    "chmod go-w",
+	    path);
 }

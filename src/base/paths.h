@@ -22,4 +22,11 @@ struct paths {
  */
 int paths_find(const char *dir, struct paths *ret_paths, struct fault *fault);
 
+/*
+ * Whether a config may be believed: it names the programs that are run, so
+ * nobody but its owner and our own group may write it. 0, also when there is
+ * none; -1 with a fault.
+ */
+int paths_check_config(const char *path, struct fault *fault);
+
 #endif

@@ -12,14 +12,19 @@
 
 #include "base/file.h"
 #include "base/memory.h"
+#include "base/paths.h"
 #include "cli/command.h"
 
 static int
 slurp(const char *path, bool needs_source, struct config_file *file)
 {
-	int r = file_slurp(
-	    AT_FDCWD, path, LIMIT_CONFIG_BYTES, &file->bytes, &file->n);
+	struct fault fault = { 0 };
+	int r;
 
+	if (paths_check_config(path, &fault) < 0)
+		return command_fault(-1, &fault);
+	r = file_slurp(
+	    AT_FDCWD, path, LIMIT_CONFIG_BYTES, &file->bytes, &file->n);
 	if (r == 0)
 		return 0;
 	if (r == -ENOENT && !needs_source) {

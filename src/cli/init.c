@@ -76,7 +76,8 @@ init_run(const struct call *call)
 	(void)printf("\nNext:\n"
 		     "  edit %s: one source is enough\n"
 		     "  sandcastle %s%s%ssecret set NAME\n"
+		     "  sandcastle %s%s%scheck\n"
 		     "  sandcastle %s%s%srun\n",
-	    call->paths.config, flag, dir, gap, flag, dir, gap);
+	    call->paths.config, flag, dir, gap, flag, dir, gap, flag, dir, gap);
 	return 0;
 }

@@ -60,8 +60,9 @@ print_help(void)
 {
 	(void)printf("usage: sandcastle [--dir DIR] VERB ...\n\n");
 	for (size_t i = 0; i < COMMANDS; i++)
-		(void)printf("  %s %s\n      %s\n", commands[i].verb,
-		    commands[i].arguments, commands[i].about);
+		(void)printf("  %s%s%s\n      %s\n", commands[i].verb,
+		    *commands[i].arguments ? " " : "", commands[i].arguments,
+		    commands[i].about);
 	(void)printf(
 	    "\n  --dir DIR   keep everything below DIR (config.yaml, state,"
 	    " run)\n  --version   say which version this is\n  --help      "

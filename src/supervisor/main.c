@@ -39,6 +39,7 @@
 #include "base/file.h"
 #include "base/limits.h"
 #include "base/log.h"
+#include "base/paths.h"
 #include "supervisor/lock.h"
 #include "supervisor/part.h"
 
@@ -81,9 +82,12 @@ read_config(const struct supervisor *s, struct fault *fault)
 	cleanup_free char *bytes = NULL;
 	size_t n;
 	int fd;
-	int r = file_slurp(
-	    AT_FDCWD, s->config_path, LIMIT_CONFIG_BYTES, &bytes, &n);
+	int r;
 
+	if (paths_check_config(s->config_path, fault) < 0)
+		return -1;
+	r = file_slurp(
+	    AT_FDCWD, s->config_path, LIMIT_CONFIG_BYTES, &bytes, &n);
 	if (r == -EFBIG)
 		return fault_set(fault, FAULT_CONFIG,
 		    "%s: longer than %d bytes", s->config_path,
@@ -326,7 +330,8 @@ handle_signal(struct supervisor *s)
 		return;
 	if (info.ssi_signo == SIGHUP && s->is_stopping)
 		return;
-	if (info.ssi_signo == SIGHUP) {
+	/* From the kernel it says that the terminal is gone. */
+	if (info.ssi_signo == SIGHUP && info.ssi_code != SI_KERNEL) {
 		if (reload(s, &fault) == 0)
 			log_notice("generation %u is in force", s->generation);
 		else

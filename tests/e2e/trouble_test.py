@@ -5,6 +5,7 @@ the right exit status or state, and nothing lost."""
 import base64
 import os
 import shutil
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -209,6 +210,31 @@ def check_is_content_when_all_is_well():
         assert done.returncode == 2 and "photos" in done.stdout, done
 
 
+def a_config_that_others_may_write_is_refused():
+    with Castle() as castle:
+        castle.configure("sources:\n" + castle.source_config(
+            "photos", "https://127.0.0.1:9", ["image.preview"]))
+        path = os.path.join(castle.dir, "config.yaml")
+        os.chmod(path, 0o666)
+        for verb in ("run", "check"):
+            done = castle.command(verb)
+            assert done.returncode == 1 and "go-w" in done.stderr, done
+        os.chmod(path, 0o644)
+        castle.secret("photos", "t")
+        assert castle.command("check").returncode == 0
+
+
+def a_config_that_only_root_reads_serves_secrets():
+    need_three_users()
+    with Castle("root") as castle:
+        castle.configure("sources:\n" + castle.source_config(
+            "photos", "https://127.0.0.1:9", ["image.preview"]))
+        os.chmod(os.path.join(castle.dir, "config.yaml"), 0o600)
+        castle.secret("photos", "t")
+        assert castle.command("secret", "check", "photos").returncode == 0
+        assert castle.command("check").returncode == 0
+
+
 def init_never_overwrites():
     with Castle() as castle:
         path = os.path.join(castle.dir, "config.yaml")
@@ -247,11 +273,9 @@ def a_full_disk_loses_nothing():
             result = eventually(lambda: source.done.get("full"), 60, "done")
             assert result["outcome"] == "succeeded", result
             assert castle.stop() == 0
-            done = subprocess.run(
-                ["sqlite3", os.path.join(core, "journal.db"),
-                 "PRAGMA integrity_check"], capture_output=True, text=True) \
-                if shutil.which("sqlite3") else None
-            assert done is None or done.stdout == "ok\n", done
+            with sqlite3.connect(os.path.join(core, "journal.db")) as db:
+                assert db.execute("PRAGMA integrity_check").fetchall() == \
+                    [("ok",)]
         finally:
             castle.kill()
             subprocess.run(["umount", "-l", core], check=False)
@@ -336,6 +360,8 @@ TESTS = [all_errors_of_a_config_in_one_run, a_broken_reload_changes_nothing,
          a_wrong_token_is_named, an_absent_source_is_asked_later_each_time,
          a_missing_program_takes_its_capability_away,
          a_second_instance_is_refused, check_is_content_when_all_is_well,
+         a_config_that_others_may_write_is_refused,
+         a_config_that_only_root_reads_serves_secrets,
          init_never_overwrites, a_full_disk_loses_nothing,
          a_swapped_input_letter_cannot_be_delivered,
          a_swapped_output_letter_cannot_be_delivered, three_real_users]
