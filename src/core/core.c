@@ -246,6 +246,14 @@ free_slot(struct slot *slot)
 	};
 }
 
+void
+core_end(struct core *core, int status)
+{
+	core->exit_status = status;
+	core->has_ended = true;
+	uv_stop(&core->loop);
+}
+
 static void
 perform(struct core *core, const struct action *action)
 {
@@ -288,9 +296,7 @@ perform(struct core *core, const struct action *action)
 		core_note(core, action->slot, action->value);
 		break;
 	case ACTION_EXIT:
-		core->exit_status = (int)action->value;
-		core->has_ended = true;
-		uv_stop(&core->loop);
+		core_end(core, (int)action->value);
 		break;
 	}
 }
@@ -359,6 +365,13 @@ core_event_slot(
 
 /* -- configuration and recovery */
 
+static bool
+is_of(const struct slot *slot, const struct source_config *source)
+{
+	return strcmp(slot->name, source->name) == 0 &&
+	    strcmp(slot->origin, source->origin) == 0;
+}
+
 /* The slot of the source, or a free one, or SLOT_NONE. */
 static uint32_t
 find_slot(const struct core *core, const struct source_config *source)
@@ -368,12 +381,10 @@ find_slot(const struct core *core, const struct source_config *source)
 	for (uint32_t i = 0; i < SCHEDULE_SLOTS; i++) {
 		const struct slot *slot = &core->slots[i];
 
-		if (!slot->is_used) {
-			empty = empty == SLOT_NONE ? i : empty;
-		} else if (strcmp(slot->name, source->name) == 0 &&
-		    strcmp(slot->origin, source->origin) == 0) {
+		if (slot->is_used && is_of(slot, source))
 			return i;
-		}
+		if (!slot->is_used && empty == SLOT_NONE)
+			empty = i;
 	}
 	return empty;
 }
@@ -490,10 +501,7 @@ static bool
 is_in_config(const struct core *core, const struct slot *slot)
 {
 	for (uint32_t i = 0; i < core->config->n_sources; i++) {
-		const struct source_config *source = &core->config->sources[i];
-
-		if (strcmp(slot->name, source->name) == 0 &&
-		    strcmp(slot->origin, source->origin) == 0)
+		if (is_of(slot, &core->config->sources[i]))
 			return true;
 	}
 	return false;

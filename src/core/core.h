@@ -99,6 +99,9 @@ void core_go(struct core *core);
 /* Puts core->config in force: slots, rules, and at the start recovery. */
 void core_configure(struct core *core);
 
+/* Leaves the loop, and the process with that status. */
+void core_end(struct core *core, int status);
+
 /* Lets go of the letters of a slot's job. */
 void core_clear_job(struct slot *slot);
 

@@ -22,6 +22,8 @@
 #include "contract/outcome.h"
 #include "core/journal_schema.h"
 
+_Static_assert(LIMIT_JOURNAL_BYTES / 4096 == 1048576, "max_page_count");
+
 struct journal {
 	sqlite3 *db;
 	bool has_failed; /* since begin */

@@ -17,10 +17,8 @@ bool keep_link_is_gone(struct core *core);
 /* The keep has gone: so have its couriers. */
 void keep_link_lose(struct core *core);
 
-void courier_link_claim(
-    struct core *core, uint32_t slot, uint32_t capabilities);
-void courier_link_deliver(
-    struct core *core, uint32_t slot, uint32_t deadline_ms);
+void courier_link_claim(struct core *core, uint32_t at, uint32_t capabilities);
+void courier_link_deliver(struct core *core, uint32_t at, uint32_t deadline_ms);
 /* Starts to listen to a courier that the keep has made. */
 void courier_link_watch(struct core *core, uint32_t slot);
 /* Closes our end. */
@@ -30,7 +28,7 @@ void courier_link_measure(struct core *core);
 
 /* Yard and box. */
 void yard_link_set(struct core *core, int fd, uint32_t generation);
-void yard_link_make(struct core *core, uint32_t slot, uint32_t capability);
+void yard_link_make(struct core *core, uint32_t at, uint32_t capability);
 void yard_link_kill(struct core *core);
 
 #endif

@@ -90,14 +90,6 @@ take_link(struct core *core, const struct super_order *order, int *fd)
 }
 
 static void
-end(struct core *core, int status)
-{
-	core->exit_status = status;
-	core->has_ended = true;
-	uv_stop(&core->loop);
-}
-
-static void
 on_supervisor(void *context, uint32_t tag)
 {
 	struct core *core = context;
@@ -112,7 +104,7 @@ on_supervisor(void *context, uint32_t tag)
 	if (r != PACKET_GOT ||
 	    super_order_decode(&order, packet_count_fds(fds)) < 0) {
 		packet_close_fds(fds);
-		end(core, 0);
+		core_end(core, 0);
 		return;
 	}
 	switch ((enum super_verb)order.head.verb) {

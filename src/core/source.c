@@ -190,8 +190,11 @@ source_trouble_text(const struct trouble *trouble, char *to, size_t size)
 		    to, size, "%s", courier_trouble_text(trouble->what));
 		break;
 	case TROUBLE_HTTP:
-		(void)snprintf(
-		    to, size, "it answers with status %u", trouble->what);
+		(void)snprintf(to, size, "it answers with status %u%s",
+		    trouble->what,
+		    trouble->what == 401 || trouble->what == 403
+			? ": is its token right?"
+			: "");
 		break;
 	case TROUBLE_LOST:
 		(void)snprintf(to, size, "its courier ended unexpectedly");

@@ -175,7 +175,7 @@ status_text(struct core *core, uint64_t now_ms, int64_t wall_s)
 	const char *comma = "";
 
 	put(&text, "{\"version\":1,\"pid\":%d,\"written_at\":%lld,",
-	    (int)getpid(), (long long)wall_s);
+	    (int)getppid(), (long long)wall_s);
 	put(&text,
 	    "\"state\":\"%s\",\"generation\":%u,\"keep\":\"%s\","
 	    "\"yard\":\"%s\",\"journal\":\"%s\",",

@@ -31,6 +31,7 @@ static const struct filter_rule rules[] = {
 	FILTER_ALLOW(futex),
 	FILTER_ALLOW(getrandom),
 	FILTER_ALLOW(getpid),
+	FILTER_ALLOW(getppid),
 	FILTER_ALLOW(gettid),
 	FILTER_ALLOW(getuid),
 	FILTER_ALLOW(geteuid),

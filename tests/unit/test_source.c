@@ -214,7 +214,9 @@ troubles_are_sentences(void **state)
 		    "the CA certificates cannot be read" },
 		{ { TROUBLE_COURIER, COURIER_REFUSED },
 		    "it refuses the connection" },
-		{ { TROUBLE_HTTP, 401 }, "it answers with status 401" },
+		{ { TROUBLE_HTTP, 401 },
+		    "it answers with status 401: is its token right?" },
+		{ { TROUBLE_HTTP, 404 }, "it answers with status 404" },
 		{ { TROUBLE_LATE, 0 }, "it did not answer in time" },
 	};
 	char text[128];
