@@ -131,7 +131,7 @@ static void
 execution(void)
 {
 	static const unsigned char code[] = { 0xC3 };
-	int fd = open("/tmp/code", O_RDWR | O_CREAT | O_TRUNC, 0700);
+	int fd = scratch_file(0700);
 	char *page;
 	void *map;
 
@@ -150,7 +150,6 @@ execution(void)
 	page[0] = (char)0xC3;
 	say("make memory code", mprotect(page, 4096, PROT_READ | PROT_EXEC));
 	say("change a mode", fchmod(fd, 0755));
-	(void)unlink("/tmp/code");
 }
 
 /* Until the address space ends; says how far it came. */
@@ -208,7 +207,7 @@ usable(void)
 {
 	pthread_t thread;
 	int done = 0;
-	int fd = open("/tmp/file", O_RDWR | O_CREAT | O_TRUNC, 0600);
+	int fd = scratch_file(0600);
 
 	say("scratch file", fd);
 	say("write", write(fd, "x", 1));
@@ -242,7 +241,7 @@ static void
 full(void)
 {
 	static char block[65536];
-	int fd = open("/tmp/full", O_RDWR | O_CREAT | O_TRUNC, 0600);
+	int fd = scratch_file(0600);
 	long kib = 0;
 	long files = 0;
 	char name[40];

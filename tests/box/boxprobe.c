@@ -56,6 +56,21 @@ say(const char *name, long result)
 }
 
 int
+scratch_file(mode_t mode)
+{
+	static int number;
+	char name[64];
+	int fd;
+
+	(void)snprintf(name, sizeof(name), "/tmp/boxprobe-%d-%d", (int)getpid(),
+	    number++);
+	fd = open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+	if (fd >= 0)
+		(void)unlink(name);
+	return fd;
+}
+
+int
 enter_tool_filter(void)
 {
 	struct stat st;

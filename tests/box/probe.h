@@ -8,9 +8,14 @@
 #define BOX_PROBE_H
 
 #include <stddef.h>
+#include <sys/types.h>
 
 /* Prints the line of an attempt by the result of its call and errno. */
 void say(const char *name, long result);
+
+/* A new, empty file in /tmp that has no name any more: outside a box /tmp is
+ * everybody's. Its fd or -1. */
+int scratch_file(mode_t mode);
 
 struct check {
 	const char *name;

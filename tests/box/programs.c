@@ -111,7 +111,7 @@ by_memory(void)
 static int
 is_page_there(void)
 {
-	int fd = open("/tmp/page", O_RDWR | O_CREAT | O_TRUNC, 0600);
+	int fd = scratch_file(0600);
 	ssize_t n = write(fd, (const void *)BOX_EXEC_ADDRESS, 1);
 
 	(void)close(fd);

@@ -128,7 +128,9 @@ def the_scanner_finds_what_is_in_a_file():
 
 
 def no_process_listens():
-    """P1, while couriers are at work."""
+    """While couriers are at work."""
+    if os.geteuid() != 0:
+        raise Skip("needs root, to see the fds of undumpable processes")
     server = Server(hold, AUTHORITY.context())
     with Castle() as castle:
         castle.configure("sources:\n" + castle.source_config(
