@@ -96,7 +96,7 @@ settle(const struct http_reply *reply, uint64_t n_sent,
 
 static void
 send_result(struct courier *courier, const struct courier_order *order,
-    struct http_body *body, struct courier_answer *answer)
+    const struct http_body *letter, struct courier_answer *answer)
 {
 	bool is_replaced = answer->error == ERROR_BAD_OUTPUT;
 	const struct result result = { .id = order->id,
@@ -105,18 +105,17 @@ send_result(struct courier *courier, const struct courier_order *order,
 		.error = is_replaced ? ERROR_BAD_OUTPUT : order->error,
 		.reason = order->reason,
 		.retry_after_s = order->retry_after_s };
-	struct http_call call = { .path = "/v1/result" };
+	struct http_call call = { .path = "/v1/result", .body = *letter };
 	struct result_frame frame;
 	struct http_reply reply;
 
 	result_frame(&frame, &result);
-	body->head = frame.head;
-	body->n_head = frame.n_head;
-	body->tail = frame.tail;
-	body->n_tail = frame.n_tail;
-	call.body = *body;
+	call.body.head = frame.head;
+	call.body.n_head = frame.n_head;
+	call.body.tail = frame.tail;
+	call.body.n_tail = frame.n_tail;
 	exchange_post(courier, order, &call, &reply);
-	settle(&reply, body->n_head + body->n_letter + body->n_tail, answer);
+	settle(&reply, frame.n_head + letter->n_letter + frame.n_tail, answer);
 }
 
 void
