@@ -5,6 +5,7 @@
 #   make            build
 #   make demo       the whole thing at work, in a directory of its own
 #   make test       all tests        make test SANITIZE=1   unit tests, ASan+UBSan
+#   make fuzz       a minute of each fuzz target, with clang
 #   make bench      measurements     make install           as a system service
 
 # Counts when build/ is made.
@@ -32,13 +33,17 @@ test:
 	@test -f build-sanitized/build.ninja || $(MESON) setup build-sanitized \
 		-Db_sanitize=address,undefined -Db_lundef=false >/dev/null
 	@ninja -C build-sanitized
-	@$(PYTHON) tests/run.py --build build-sanitized --only unit
+	@$(PYTHON) tests/run.py --build build-sanitized --only unit,fuzz
 else
 test:
 	@sh tools/depends.sh build run test
 	@$(MAKE) --no-print-directory all
 	@$(PYTHON) tests/run.py --build build $(if $(ONLY),--only $(ONLY))
 endif
+
+fuzz:
+	@sh tools/depends.sh build
+	@sh tests/fuzz/run.sh
 
 bench:
 	@sh tools/depends.sh build run test
@@ -50,6 +55,6 @@ install: all
 	$(MESON) install -C build --no-rebuild
 
 clean:
-	rm -rf build build-sanitized
+	rm -rf build build-fuzz build-sanitized
 
-.PHONY: all demo test bench install clean
+.PHONY: all demo test fuzz bench install clean

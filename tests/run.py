@@ -85,6 +85,11 @@ def suites(build, only):
         if os.path.isfile(path) and os.access(path, os.X_OK):
             name = "unit/" + os.path.basename(path)[5:]
             found.append((name, [path], 120))
+    for path in sorted(glob.glob(f"{build}/tests/fuzz/replay_*")):
+        if os.path.isfile(path) and os.access(path, os.X_OK):
+            name = os.path.basename(path)[7:]
+            found.append(("fuzz/" + name,
+                          [path, f"{HERE}/fuzz/corpus/{name}"], 120))
     path = f"{build}/tests/simulate/simulate"
     if os.path.exists(path):
         found.append(("core/simulate", [path, "--steps", "10000000"], 300))
@@ -99,7 +104,7 @@ def suites(build, only):
             if name in BOTH_WAYS and os.geteuid() == 0:
                 found.append((name + "-as-root", [
                     "env", "SANDCASTLE_MODE=root", sys.executable, path], 600))
-    return [s for s in found if not only or s[0].startswith(only)]
+    return [s for s in found if s[0].startswith(tuple(only.split(",")))]
 
 
 def run(suite, environment):
@@ -124,7 +129,8 @@ def run(suite, environment):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--build", required=True)
-    parser.add_argument("--only", default="")
+    parser.add_argument("--only", default="",
+                        help="beginnings of names of suites, with commas")
     arguments = parser.parse_args()
     build = os.path.abspath(arguments.build)
     staged = stage(build)
