@@ -108,7 +108,7 @@ NONSENSE = {
     "a job with one letter": (order(), 1),
     "a job with three letters": (order(), 3),
     "a test with letters": (order(verb=TEST), 2),
-    "a capability that is none": (order(capability=3), 2),
+    "a capability that is none": (order(capability=8), 2),
     "a capability far off": (order(capability=0xFFFFFFFF), 2),
     "more tools than there can be": (order(tools=16), 2),
     "more languages than there can be": (order(n_languages=33), 2),
