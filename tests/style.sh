@@ -18,7 +18,7 @@ report() { # wrong lines, what is right
 banned='\b(strcpy|strcat|sprintf|vsprintf|gets|atoi|atol|strtol|strtoul|strtok|system|popen|alloca|setenv|mktemp|tmpnam)\('
 report "$(grep -nE "$banned" -r src --include='*.[ch]')" \
 	"no function that loses errors or bounds"
-report "$(grep -nE '\b(TODO|FIXME|XXX)\b' -r src tests demo tools --include='*' 2>/dev/null |
+report "$(grep -nE '\b(TODO|FIXME|XXX)\b' -r src tests demo tools --exclude-dir=corpus 2>/dev/null |
 	grep -v tests/style.sh)" "nothing is left for later in the code"
 report "$(find src -name '*.[ch]' | xargs wc -l | awk '$2 != "total" && $1 > 700')" \
 	"no file is longer than 700 lines"

@@ -66,6 +66,8 @@ HEADS = [
     "Retry-After: 30\r\n\r\n",
     "HTTP/1.0 503\r\nretry-after: Fri, 31 Dec 1999 23:59:59 GMT\r\n\r\n",
     "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nX: trailer\r\n",
+    "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nContent-Length: 1\r\n",
+    "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n",
     "HTTP/1.1 200\r\nContent-Length: 1\r\nContent-Length: 1\r\n\r\n",
     "HTTP/2 200\r\n", "HTTP/1.1 101 S\r\n", "HTTP/1.1 200 x\n",
     "HTTP/1.1 200 OK\r\n folded\r\n", "HTTP/1.1 200 OK\r\nContent-Encoding:"
@@ -113,6 +115,9 @@ def messages():
     yield 1, 0, head(101) + text("config.yaml:1:1: no", 512)
     yield 2, 1, head(1) + struct.pack("<2I", 255, 0)
     yield 2, 0, head(100) + struct.pack("<2I", 3, 13)
+    yield 2, 1, head(1) + struct.pack("<2I", 256, 0)
+    yield 2, 0, head(100) + struct.pack("<2I", 256, 13)
+    yield 2, 0, head(100) + struct.pack("<2I", 255, 14)
     yield 3, 2, head(2) + struct.pack("<2I", 1, 0)
     yield 4, 0, head(100) + struct.pack("<18I", 0x7fff, 0, *[1] * 16)
     yield 4, 0, head(101) + bytes(72) + struct.pack("<8I", 1, 1, 4, 0, 0, 5,
