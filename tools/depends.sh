@@ -10,7 +10,7 @@ libmicrohttpd-dev libcmocka-dev libjansson-dev'
 run='ca-certificates poppler-utils tesseract-ocr libvips-tools
 fonts-dejavu-core fonts-liberation'
 demo='python3 util-linux openssl'
-test='python3 util-linux openssl curl strace bubblewrap'
+test='python3 util-linux openssl curl strace bubblewrap pandoc'
 
 wanted=
 for set in "$@"; do

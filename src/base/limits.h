@@ -145,7 +145,7 @@
 /* The first of the fds at which a box finds its opened programs. */
 #define LIMIT_BOX_PROGRAM_FD 100
 /* Tools of one capability. */
-#define LIMIT_TOOLS 4
+#define LIMIT_TOOLS 5
 /* Processes and threads of a box: init, driver, tool and its threads. */
 #define LIMIT_BOX_PROCESSES 16
 /* Inodes of the scratch tmpfs. */

@@ -135,7 +135,9 @@ print_programs(const struct capability *c, uint32_t missing,
 
 		if ((missing & 1u << i) != 0)
 			(void)snprintf(text, sizeof(text),
-			    "MISSING: apt install %s, or set program:",
+			    "%s: apt install %s, or set program:",
+			    c->tools[i].is_optional ? "not there (optional)"
+						    : "MISSING",
 			    c->tools[i].package);
 		print_row("  program", settings->program[i], text);
 	}

@@ -20,7 +20,8 @@ put_missing(const struct yard_answer *listed, uint32_t capability,
 
 		if (c->tools[i].name == NULL)
 			break;
-		if ((listed->missing[capability] & 1u << i) != 0)
+		if ((listed->missing[capability] & capability_needs(c) &
+			1u << i) != 0)
 			(void)snprintf(to + used, 300 - used,
 			    "; no %s (apt install %s, or set program:)",
 			    settings->program[i], c->tools[i].package);

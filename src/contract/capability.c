@@ -106,7 +106,7 @@ static const struct field document_text_input[] = {
 	{ .name = "type",
 	    .type = FIELD_CHOICE,
 	    .is_required = true,
-	    .choices = { "pdf" },
+	    .choices = { "pdf", "docx", "odt", "epub", "rtf", "html" },
 	    .about = "type of the document" },
 	{ .name = "data",
 	    .type = FIELD_BASE64,
@@ -119,11 +119,12 @@ static const struct field document_text_input[] = {
 	    .min = 1,
 	    .max = 500,
 	    .fallback = 100,
-	    .about = "pages to read, from the first" },
+	    .about = "pages of a PDF to read, from the first" },
 	{ .name = "ocr",
 	    .type = FIELD_BOOLEAN,
 	    .fallback = 0,
-	    .about = "read pages that have no text by OCR, at most 20" },
+	    .about =
+		"read pages of a PDF that have no text by OCR, at most 20" },
 	{ .name = "languages",
 	    .type = FIELD_LANGUAGES,
 	    .about = "languages for OCR, default eng" },
@@ -288,13 +289,14 @@ static const struct capability capabilities[CAPABILITY_COUNT] = {
 	    .about = "the text of a document, page by page",
 	    .input = document_text_input,
 	    .output = document_text_output,
-	    .errors = COMMON_ERRORS | BIT(ERROR_ENCRYPTED) |
-		BIT(ERROR_UNSUPPORTED_LANGUAGE),
+	    .errors = COMMON_ERRORS | BIT(ERROR_UNSUPPORTED_TYPE) |
+		BIT(ERROR_ENCRYPTED) | BIT(ERROR_UNSUPPORTED_LANGUAGE),
 	    .tools = {
 		{ "pdftotext", "/usr/bin/pdftotext", "poppler-utils" },
 		PDFINFO,
 		PDFTOPPM,
 		TESSERACT,
+		{ "pandoc", "/usr/bin/pandoc", "pandoc", .is_optional = true },
 	    },
 	    .views = {
 		{ LIBRARY, false },
@@ -305,7 +307,9 @@ static const struct capability capabilities[CAPABILITY_COUNT] = {
 		{ "/usr/share/fontconfig", true },
 		{ "/var/cache/fontconfig", true },
 		{ "/usr/share/tesseract-ocr", false },
+		{ "/usr/share/pandoc", true },
 	    },
+	    .has_event_loop = true,
 	    .has_languages = true,
 	    .max_input = 32 * MIB,
 	    .time_limit_ms = 120000,
@@ -364,6 +368,18 @@ capability_at(uint32_t index)
 {
 	must(index < CAPABILITY_COUNT);
 	return &capabilities[index];
+}
+
+uint32_t
+capability_needs(const struct capability *capability)
+{
+	uint32_t needs = 0;
+
+	for (uint32_t i = 0; capability->tools[i].name != NULL; i++) {
+		if (!capability->tools[i].is_optional)
+			needs |= 1u << i;
+	}
+	return needs;
 }
 
 uint32_t

@@ -62,6 +62,7 @@ struct tool {
 	const char *name; /* as in config: program: { NAME: PATH } */
 	const char *path; /* where Debian puts it */
 	const char *package; /* what to install */
+	bool is_optional; /* without it the capability can do less */
 };
 
 /* A directory or file of the host shown read-only in the box. */
@@ -80,6 +81,7 @@ struct capability {
 	uint32_t errors; /* bit per error_code that its box may say */
 	struct tool tools[LIMIT_TOOLS + 1]; /* name NULL ends */
 	struct view views[CAPABILITY_VIEWS + 1]; /* path NULL ends */
+	bool has_event_loop; /* a tool's runtime waits by epoll(7) */
 	bool has_languages; /* the operator may list `languages` */
 	uint32_t max_input; /* decoded bytes of `data` */
 	uint32_t time_limit_ms;
@@ -89,6 +91,9 @@ struct capability {
 
 /* The entry; must be called with an index below CAPABILITY_COUNT. */
 const struct capability *capability_at(uint32_t index);
+
+/* Bit per tool that it cannot do without. */
+uint32_t capability_needs(const struct capability *capability);
 
 /* The index of the capability of that name (n bytes), or CAPABILITY_NONE. */
 uint32_t capability_find(const char *name, size_t n);

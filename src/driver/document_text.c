@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: ISC
  *
  * document.text: the text of a PDF, page by page; pages without text are read
- * by OCR when the job asks for it. Runs in the driver, on poppler's word for
- * what a hostile document holds.
+ * by OCR when the job asks for it. Other types are one page, by pandoc. Runs
+ * in the driver, on their word for what a hostile document holds.
  */
 #include <stdio.h>
+#include <string.h>
 
 #include "driver/job.h"
 #include "driver/magic.h"
+#include "driver/markup.h"
 #include "driver/ocr.h"
 #include "driver/output.h"
 #include "driver/pages.h"
@@ -19,7 +21,8 @@ enum {
 	TOOL_PDFTOTEXT,
 	TOOL_PDFINFO,
 	TOOL_PDFTOPPM,
-	TOOL_TESSERACT
+	TOOL_TESSERACT,
+	TOOL_PANDOC
 };
 
 #define PICTURE "/tmp/page.pgm"
@@ -170,17 +173,40 @@ write_output(const struct job *job, const struct text *text)
 	return output_finish(&output);
 }
 
+static enum error_code
+read_pdf(const struct job *job, struct text *text)
+{
+	bool wants_ocr = shape_value(&job->shape, "ocr")->number != 0;
+	enum error_code error = pdf_read(job, TOOL_PDFINFO, &text->document);
+
+	if (error == ERROR_NONE)
+		error = read_pages(job, text);
+	if (error == ERROR_NONE && wants_ocr)
+		error = read_pictures(job, text);
+	return error;
+}
+
+static enum error_code
+read_markup(const struct job *job, const char *type, struct text *text)
+{
+	enum error_code error =
+	    markup_read(job, TOOL_PANDOC, type, &text->document, &text->pages);
+
+	text->is_cut = !text->pages.is_whole;
+	return error;
+}
+
 enum error_code
 document_text(const struct job *job)
 {
 	struct text text = { 0 };
-	bool wants_ocr = shape_value(&job->shape, "ocr")->number != 0;
-	enum error_code error = pdf_read(job, TOOL_PDFINFO, &text.document);
+	int64_t choice = shape_value(&job->shape, "type")->number;
+	const char *type =
+	    capability_field(job->capability->input, "type")->choices[choice];
+	enum error_code error = strcmp(type, "pdf") == 0
+	    ? read_pdf(job, &text)
+	    : read_markup(job, type, &text);
 
-	if (error == ERROR_NONE)
-		error = read_pages(job, &text);
-	if (error == ERROR_NONE && wants_ocr)
-		error = read_pictures(job, &text);
 	if (error == ERROR_NONE)
 		error = write_output(job, &text);
 	pages_done(&text.pages);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC
  *
- * Reads what poppler's tools print. Runs in the driver; a hostile document
- * chooses much of it, so nothing here depends on its being sensible.
+ * Reads what poppler's tools and pandoc print. Runs in the driver; a hostile
+ * document chooses much of it, so nothing here depends on its being sensible.
  */
 #include "driver/pages.h"
 
@@ -125,6 +125,31 @@ pages_split(const char *text, size_t n, uint32_t max, size_t max_bytes,
 		text += page;
 		n -= page;
 	}
+	*ret_pages = pages;
+}
+
+void
+document_split(const char *text, size_t n, size_t max_bytes,
+    struct document *ret_document, struct pages *ret_pages)
+{
+	const char *feed = memchr(text, '\f', n);
+	struct document document = { .pages = 1 };
+	struct pages pages = { .list = memory_new(1, sizeof(struct prose)),
+		.max_bytes = max_bytes,
+		.is_whole = true };
+
+	if (feed != NULL) {
+		set_title(&document.title, text, (size_t)(feed - text));
+		n -= (size_t)(feed + 1 - text);
+		text = feed + 1;
+	}
+	/* Without a title the text begins with the lines that part them. */
+	while (n > 0 && *text == '\n') {
+		text++;
+		n--;
+	}
+	add_page(&pages, text, n);
+	*ret_document = document;
 	*ret_pages = pages;
 }
 

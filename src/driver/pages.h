@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC
  *
- * The pages of a document as they come out of pdfinfo and pdftotext, and as
- * OCR fills them in.
+ * The pages of a document as they come out of pdfinfo and pdftotext, or all
+ * at once out of pandoc, and as OCR fills them in.
  */
 #ifndef DRIVER_PAGES_H
 #define DRIVER_PAGES_H
@@ -10,7 +10,7 @@
 
 #include "driver/prose.h"
 
-/* What pdfinfo tells. */
+/* What it tells of itself. */
 struct document {
 	struct prose title; /* n of 0: none */
 	int64_t pages;
@@ -36,6 +36,13 @@ struct pages {
  */
 void pages_split(const char *text, size_t n, uint32_t max, size_t max_bytes,
     struct pages *ret_pages);
+
+/*
+ * Splits pandoc's output: a title up to the first form feed, and a page of at
+ * most max_bytes. Both are the caller's (document_done, pages_done).
+ */
+void document_split(const char *text, size_t n, size_t max_bytes,
+    struct document *ret_document, struct pages *ret_pages);
 
 /* Puts other text in the place of a page's, cut when it does not fit. */
 void pages_replace(

@@ -31,11 +31,12 @@
 
 /* Everything a tool may know of where it runs. VIPS_BLOCK_UNTRUSTED shuts
  * the loaders that were never hardened (SVG, PDF, all of ImageMagick);
- * VIPS_NOVECTOR its run-time compiler, which wants writable code. */
+ * VIPS_NOVECTOR its run-time compiler, which wants writable code. Each arena
+ * of malloc reserves 128 MiB of the address space that is limited. */
 static const char *const environment[] = { "PATH=/usr/bin", "HOME=/nonexistent",
 	"TMPDIR=/tmp", "LC_ALL=C.UTF-8", "OMP_THREAD_LIMIT=1",
-	"VIPS_BLOCK_UNTRUSTED=1", "VIPS_CONCURRENCY=1", "VIPS_NOVECTOR=1",
-	NULL };
+	"MALLOC_ARENA_MAX=1", "VIPS_BLOCK_UNTRUSTED=1", "VIPS_CONCURRENCY=1",
+	"VIPS_NOVECTOR=1", NULL };
 
 /* What the tools, their libraries and the loader say when it is the memory or
  * the space that ended. */

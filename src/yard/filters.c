@@ -223,8 +223,21 @@ static const struct filter_rule tool_only[] = {
 	    FILTER_LACKS(3, MAP_GROWSDOWN | MAP_ANONYMOUS)),
 };
 
+/* GHC opens no file before it has this; it wakes its own threads. */
+static const struct filter_rule loop_only[] = {
+	FILTER_ALLOW(epoll_create),
+	FILTER_ALLOW(epoll_ctl),
+	FILTER_ALLOW(epoll_wait),
+	FILTER_ALLOW_IF(eventfd2, FILTER_IS(1, 0)),
+};
+static const struct filter_rule tool_loop_only[] = {
+	FILTER_ALLOW_IF(pipe2, FILTER_IS(1, 0)),
+};
+
 #define N_OF(array) (sizeof(array) / sizeof((array)[0]))
-#define RULES_MAX   (N_OF(common) + N_OF(driver_only) + N_OF(tool_only) + 16)
+#define RULES_MAX                                             \
+	(N_OF(common) + N_OF(driver_only) + N_OF(tool_only) + \
+	    N_OF(loop_only) + 16)
 
 struct rules {
 	size_t n;
@@ -286,7 +299,8 @@ answer_unknown(struct sock_fprog *program)
 }
 
 static int
-compile(bool is_tool, struct sock_fprog *ret_program, struct fault *fault)
+compile(bool is_tool, bool has_event_loop, struct sock_fprog *ret_program,
+    struct fault *fault)
 {
 	cleanup_free struct rules *rules = memory_new(1, sizeof(*rules));
 
@@ -295,6 +309,10 @@ compile(bool is_tool, struct sock_fprog *ret_program, struct fault *fault)
 		add(rules, tool_only, N_OF(tool_only));
 	else
 		add(rules, driver_only, N_OF(driver_only));
+	if (has_event_loop)
+		add(rules, loop_only, N_OF(loop_only));
+	if (has_event_loop && is_tool)
+		add(rules, tool_loop_only, N_OF(tool_loop_only));
 	add_execs(rules, is_tool);
 	if (filter_compile(rules->list, rules->n, SCMP_ACT_ERRNO(EPERM),
 		ret_program, fault) < 0)
@@ -314,15 +332,16 @@ keep_program(const struct sock_fprog *program)
 }
 
 int
-filters_init(struct filters *ret_filters, struct fault *fault)
+filters_init(
+    bool has_event_loop, struct filters *ret_filters, struct fault *fault)
 {
 	struct sock_fprog driver;
 	struct sock_fprog tool;
 	int fd;
 
-	if (compile(false, &driver, fault) < 0)
+	if (compile(false, has_event_loop, &driver, fault) < 0)
 		return -1;
-	if (compile(true, &tool, fault) < 0) {
+	if (compile(true, has_event_loop, &tool, fault) < 0) {
 		filter_free(&driver);
 		return -1;
 	}

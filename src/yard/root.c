@@ -134,7 +134,7 @@ find_programs(const struct capability *capability,
 		if (!settings->is_enabled)
 			continue;
 		r = find_program(settings->program[i], &place->programs[i]);
-		if (r < 0)
+		if (r < 0 && !capability->tools[i].is_optional)
 			log_warning("%s: program %s: %s: %s", capability->name,
 			    capability->tools[i].name, settings->program[i],
 			    strerror(-r));

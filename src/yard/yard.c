@@ -22,13 +22,14 @@ yard_plan(
 		.root = &yard->root,
 		.place = place,
 		.settings = &yard->config->capabilities[capability],
-		.filters = &yard->filters,
+		.filters =
+		    &yard->filters[capability_at(capability)->has_event_loop],
 		.walls = yard->made,
-		.tools = { -1, -1, -1, -1 },
+		.tools = { -1, -1, -1, -1, -1 },
 	};
 	uint32_t missing = 0;
 
-	_Static_assert(LIMIT_TOOLS == 4, "plan.tools starts empty");
+	_Static_assert(LIMIT_TOOLS == 5, "plan.tools starts empty");
 	for (size_t i = 0; i < place->n_programs; i++) {
 		plan.tools[i] = program_open(&place->programs[i]);
 		if (plan.tools[i] < 0)
@@ -45,6 +46,12 @@ yard_plan_done(struct box_plan *plan)
 		cleanup_fd_at(&plan->tools[i]);
 }
 
+static bool
+is_enough(uint32_t capability, uint32_t missing)
+{
+	return (missing & capability_needs(capability_at(capability))) == 0;
+}
+
 static uint32_t
 judge(const struct yard *yard, uint32_t capability, uint32_t walls,
     uint32_t *ret_missing)
@@ -58,7 +65,7 @@ judge(const struct yard *yard, uint32_t capability, uint32_t walls,
 		return YARD_NO_WALLS;
 	*ret_missing = yard_plan(yard, capability, &plan);
 	yard_plan_done(&plan);
-	if (*ret_missing != 0 || !plan.place->is_whole)
+	if (!is_enough(capability, *ret_missing) || !plan.place->is_whole)
 		return YARD_NO_PROGRAM;
 	return YARD_USABLE;
 }
@@ -92,9 +99,11 @@ list(struct yard *yard, uint32_t walls)
 static int
 build(struct yard *yard, struct fault *fault)
 {
-	if (filters_init(&yard->filters, fault) < 0) {
-		yard->error = ENOSYS;
-		return -1;
+	for (int i = 0; i < 2; i++) {
+		if (filters_init(i == 1, &yard->filters[i], fault) < 0) {
+			yard->error = ENOSYS;
+			return -1;
+		}
 	}
 	if (landlock_version() > 0)
 		yard->made |= 1u << WALL_LANDLOCK;
@@ -120,8 +129,8 @@ yard_prepare(
 }
 
 static void
-write_order(
-    const struct yard *yard, uint32_t capability, struct box_order *ret_order)
+write_order(const struct yard *yard, uint32_t capability, uint32_t missing,
+    struct box_order *ret_order)
 {
 	const struct capability_config *settings =
 	    &yard->config->capabilities[capability];
@@ -129,7 +138,8 @@ write_order(
 	memset(ret_order, 0, sizeof(*ret_order));
 	box_order_encode(ret_order, BOX_JOB);
 	ret_order->capability = capability;
-	ret_order->tools = (1u << yard->root.places[capability].n_programs) - 1;
+	ret_order->tools =
+	    ((1u << yard->root.places[capability].n_programs) - 1) & ~missing;
 	ret_order->max_input = settings->max_input;
 	ret_order->max_output = LIMIT_OUTPUT_BYTES;
 	ret_order->time_limit_ms = (uint32_t)settings->time_limit_ms;
@@ -152,6 +162,7 @@ yard_begin(struct yard *yard, const struct yard_order *order,
 	struct box_order job;
 	struct box_plan plan;
 	const char *step = "";
+	uint32_t missing;
 	int r;
 
 	if (order->head.generation != yard->generation) {
@@ -162,8 +173,9 @@ yard_begin(struct yard *yard, const struct yard_order *order,
 		refuse(answer, YARD_END_UNMADE, EPERM);
 		return -1;
 	}
-	write_order(yard, order->capability, &job);
-	if (yard_plan(yard, order->capability, &plan) != 0) {
+	missing = yard_plan(yard, order->capability, &plan);
+	write_order(yard, order->capability, missing, &job);
+	if (!is_enough(order->capability, missing)) {
 		yard_plan_done(&plan);
 		refuse(answer, YARD_END_MISSING, ENOENT);
 		return -1;

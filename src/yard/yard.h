@@ -21,7 +21,7 @@ struct yard {
 	uint32_t made; /* walls that are made once, for all boxes */
 	int error; /* errno of what makes every box impossible; or 0 */
 	struct root root;
-	struct filters filters;
+	struct filters filters[2]; /* by has_event_loop */
 	struct yard_answer listing; /* the answer to YARD_LIST */
 	struct run run;
 	struct yard_order order; /* that the run belongs to */
@@ -38,7 +38,7 @@ int yard_prepare(
 
 /*
  * Opens the tools of a capability for one box. Gives a bit for each that is
- * missing; the plan is complete with 0. Always to be closed.
+ * missing; the plan is good without the optional ones. Always to be closed.
  */
 uint32_t yard_plan(
     const struct yard *yard, uint32_t capability, struct box_plan *ret_plan);

@@ -12,7 +12,7 @@ import tempfile
 import time
 
 from yard import (
-    FOREIGN, IMAGE_PREVIEW, IMAGE_TEXT, MAKE, MISSING, NO_PROGRAM, NO_WALLS,
+    DOCUMENT_TEXT, FOREIGN, IMAGE_PREVIEW, IMAGE_TEXT, MAKE, MISSING, NO_PROGRAM, NO_WALLS,
     OFF, ORDER, PROBE, SILENT, SOURCE, TICKET, UNMADE, USABLE, VERDICT,
     WALL_ALL, Yard, letter, memory)
 import tap
@@ -151,6 +151,19 @@ def what_is_missing_is_listed():
             assert "/nonexistent/tesseract" in yard.lines(), yard.lines()
             end = yard.run(IMAGE_TEXT, b"usable")
             assert end.end == UNMADE, end
+
+
+def an_optional_program_may_be_missing():
+    with Place() as place:
+        config = probed(place).replace(
+            "document.text: {enabled: false}",
+            "document.text: {program: {pandoc: /nonexistent/pandoc}}")
+        with Yard(config, driver=PROBE).begin() as yard:
+            listing = yard.list()
+            assert listing.usable[DOCUMENT_TEXT] == USABLE, yard.lines()
+            assert listing.missing[DOCUMENT_TEXT] == 1 << 4, listing.missing
+            end = yard.run(DOCUMENT_TEXT, b"usable")
+            assert end.end == VERDICT, end
 
 
 def what_is_no_program_opens_nothing():
@@ -337,7 +350,7 @@ def nonsense_costs_the_link():
                       fds())
             assert yard.core.recv(4096) == b"", fds.__name__
             yard.connect()
-        for body in (struct.pack("<2I", 3, 0), b"", b"x" * 9):
+        for body in (struct.pack("<2I", 8, 0), b"", b"x" * 9):
             yard.send(yard.core, MAKE, body, [letter(b""), memory()])
             assert yard.core.recv(4096) == b"", body
             yard.connect()
@@ -452,7 +465,8 @@ def main():
         every_wall_stands, a_job_through_the_real_driver,
         a_tool_of_the_real_driver_is_held, as_a_dedicated_user, never_as_root, without_user_namespaces,
         a_bad_config_is_refused, one_config_in_a_life,
-        what_is_missing_is_listed, what_is_no_program_opens_nothing,
+        what_is_missing_is_listed, an_optional_program_may_be_missing,
+        what_is_no_program_opens_nothing,
         a_program_that_vanishes,
         a_box_goes_first_where_memory_ends, killed_by_order,
         killed_from_outside, ends_with_its_core,

@@ -15,6 +15,7 @@ import random
 import struct
 import subprocess
 import sys
+import zipfile
 import zlib
 
 LEDGER = [
@@ -311,6 +312,33 @@ def make_documents(room):
              b"a grain barge")
 
 
+def make_markup(room):
+    """The letter by pandoc; RTF as Word writes it."""
+    letter = "\n\n".join(filter(None, LEDGER))
+    room.put("note.md", ("---\ntitle: Letter of the harbour office\n---\n\n"
+                         "# Ledger\n\n%s\n\n%s\n\n| rope | price |\n|---|---|\n"
+                         "| coil | 38 |\n" % (letter, MORE[-1])).encode())
+    # No date of today.
+    os.environ["SOURCE_DATE_EPOCH"] = "1700000000"
+    for kind in ("docx", "odt", "epub", "html"):
+        room.run("pandoc", "-s", "note.md", "-o", "note." + kind,
+                 "--metadata=identifier:urn:uuid:"
+                 "7d0f2c1e-52e4-4f0e-9d5b-0c8b1c2e9a11")
+    room.drop("note.md")
+    room.put("note.rtf", b"{\\rtf1\\ansi\\ansicpg1252{\\info{\\title x}}\n"
+             b"the grain barge arrived with 412 sacks.\\par\n"
+             b"M\\u252\\'fcller\\rquote s bill is 12 \\'80.\\par}\n")
+    room.put("letter.html", b"<p>412 sacks, M\xfcller\n")
+    room.put("truncated.docx", room.get("note.docx")[:5000])
+    room.put("fake.docx", b"PK\3\4 [Content_Types].xml word/ is no document.")
+    # Names that a reader may be tempted to follow.
+    room.put("links.html", b"<head><title>Links</title></head><p>begin"
+             b"<iframe src='/etc/passwd'></iframe>"
+             b"<img src='file:///etc/passwd' alt='picture'>"
+             b"<object data='file:///etc/passwd'>inside</object>"
+             b"<script>document.write('script')</script><p>end\n")
+
+
 def make_scans(room):
     room.run("pdftoppm", "-q", "-r", "100", "-gray", "-singlefile", "-f", "1",
              "-l", "1", "note.pdf", "scan")
@@ -388,6 +416,22 @@ def make_misfit(room, small):
     room.drop("sea.jpg", "colours.jpg", "grey.jpg")
 
 
+def make_bombs(room, small):
+    """Tags within tags, more than is taken, 200 MB in a small file."""
+    room.put("deep.html", b"<div>" * 20000 + b"bottom")
+    room.put("wide.html", b"<p>" + b"rope " * 420000)
+    with zipfile.ZipFile(os.path.join(small.path, "note.docx")) as docx, \
+            zipfile.ZipFile(room.at("bomb.docx"), "w",
+                            zipfile.ZIP_DEFLATED) as bomb:
+        for name in docx.namelist():
+            data = docx.read(name)
+            if name == "word/document.xml":
+                at = data.index(b"<w:body>") + 8
+                data = (data[:at] + b"<w:p><w:r><w:t>" + b"A" * 200000000 +
+                        b"</w:t></w:r></w:p>" + data[at:])
+            bomb.writestr(name, data)
+
+
 def make_large(room):
     room.put("bomb.png", png(30000, 30000, 1, 0,
                              (b"\0" * 3750 for _ in range(30000))))
@@ -407,6 +451,7 @@ def make_large(room):
     pdf, root, _ = text_pdf([[]], box=b"0 0 200000 200000")
     room.put("huge_blank.pdf", pdf.write(root))
     room.put("noise.pdf", noise_pdf(2048))
+    make_bombs(room, small)
     # Wide curves from edge to edge: seconds for each hundred.
     rand = random.Random(5)
     curves = b"90 w 1 J " + b" ".join(
@@ -425,7 +470,7 @@ def main():
         make_large(Room(sys.argv[2]))
     elif len(sys.argv) == 2 and not sys.argv[1].startswith("-"):
         room = Room(sys.argv[1])
-        for make in (make_documents, make_scans, make_pictures, make_hostile):
+        for make in (make_documents, make_markup, make_scans, make_pictures, make_hostile):
             make(room)
     else:
         sys.exit(__doc__)

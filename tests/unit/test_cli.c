@@ -503,6 +503,13 @@ troubles_are_named(void **state)
 	assert_non_null(
 	    strstr(text, "no /usr/bin/tesseract (apt install tesseract-ocr"));
 	assert_null(strstr(text, "vips"));
+	/* An optional program is not what is to be mended. */
+	listed.usable[CAPABILITY_DOCUMENT_TEXT] = YARD_NO_PROGRAM;
+	listed.missing[CAPABILITY_DOCUMENT_TEXT] = 1 | 1u << 4;
+	assert_true(trouble_of_capability(&listed, CAPABILITY_DOCUMENT_TEXT,
+	    &config->capabilities[CAPABILITY_DOCUMENT_TEXT], text));
+	assert_non_null(strstr(text, "no /usr/bin/pdftotext"));
+	assert_null(strstr(text, "pandoc"));
 	listed.usable[c] = YARD_NO_WALLS;
 	listed.walls &= ~(1u << WALL_LANDLOCK | 1u << WALL_FILTER);
 	assert_true(

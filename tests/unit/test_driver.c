@@ -212,6 +212,49 @@ test_pages(void **state)
 /* -- output ------------------------------------------------------------- */
 
 static void
+expect_prose(const struct prose *prose, const char *text)
+{
+	assert_int_equal(prose->n, strlen(text));
+	if (prose->n > 0)
+		assert_memory_equal(prose->text, text, prose->n);
+}
+
+static void
+test_document_split(void **state)
+{
+	static const struct {
+		const char *text;
+		const char *title;
+		const char *page;
+		bool is_whole;
+	} cases[] = {
+		{ "A title\n\f\n\none\n\ntwo\n", "A title", "one\n\ntwo",
+		    true },
+		{ "\n\fone\ftwo", "", "onetwo", true },
+		{ "no feed", "", "no feed", true },
+		{ "\f", "", "", true },
+		{ "", "", "", true },
+		{ "x\f123456789012345", "x", "12345678901234", false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct document document;
+		struct pages pages;
+
+		document_split(cases[i].text, strlen(cases[i].text), 14,
+		    &document, &pages);
+		assert_int_equal(document.pages, 1);
+		assert_int_equal(pages.n, 1);
+		assert_int_equal(pages.is_whole, cases[i].is_whole);
+		expect_prose(&document.title, cases[i].title);
+		expect_prose(&pages.list[0], cases[i].page);
+		document_done(&document);
+		pages_done(&pages);
+	}
+}
+
+static void
 test_output(void **state)
 {
 	static const char json[] =
@@ -455,7 +498,7 @@ test_order_of_tools(void **state)
 	static const char *const tools[CAPABILITY_COUNT][LIMIT_TOOLS + 1] = {
 		[CAPABILITY_IMAGE_PREVIEW] = { "vips", "vipsheader" },
 		[CAPABILITY_DOCUMENT_TEXT] = { "pdftotext", "pdfinfo",
-		    "pdftoppm", "tesseract" },
+		    "pdftoppm", "tesseract", "pandoc" },
 		[CAPABILITY_IMAGE_TEXT] = { "vips", "tesseract" },
 		[CAPABILITY_DOCUMENT_PREVIEW] = { "pdfinfo", "pdftoppm" },
 	};
@@ -502,6 +545,7 @@ main(void)
 		cmocka_unit_test(test_document),
 		cmocka_unit_test(test_title_is_cut),
 		cmocka_unit_test(test_pages),
+		cmocka_unit_test(test_document_split),
 		cmocka_unit_test(test_output),
 		cmocka_unit_test(test_base64),
 		cmocka_unit_test(test_output_cap),
