@@ -33,6 +33,7 @@
 #include <string.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/clock.h"
@@ -71,6 +72,7 @@ struct supervisor {
 	uint64_t delay_ms[PARTS];
 	struct part old_yards[OLD_YARDS]; /* finishing after a reload */
 	int signals;
+	bool has_terminal; /* it was started in front of one */
 	bool is_stopping;
 	uint64_t kill_at_ms; /* the core, told to stop at once; 0: never */
 	bool core_has_crashed;
@@ -331,7 +333,8 @@ handle_signal(struct supervisor *s)
 	if (info.ssi_signo == SIGHUP && s->is_stopping)
 		return;
 	/* From the kernel it says that the terminal is gone. */
-	if (info.ssi_signo == SIGHUP && info.ssi_code != SI_KERNEL) {
+	if (info.ssi_signo == SIGHUP &&
+	    !(s->has_terminal && info.ssi_code == SI_KERNEL)) {
 		if (reload(s, &fault) == 0)
 			log_notice("generation %u is in force", s->generation);
 		else
@@ -494,6 +497,7 @@ read_arguments(
 static int
 prepare(struct supervisor *s, const char *lock, struct fault *fault)
 {
+	s->has_terminal = isatty(STDERR_FILENO) == 1;
 	s->signals = watch_signals();
 	if (s->signals < 0)
 		return fault_set(

@@ -235,31 +235,44 @@ def a_second_signal_releases_now():
             run.source.releases
 
 
-def an_interrupt_from_the_terminal_drains():
-    """^C reaches all in front of the terminal; the job must not notice."""
+def drains_at_a_terminal(act):
+    """Runs in front of a terminal; act(terminal) happens during a job, which
+    must not notice."""
     with Run() as run:
         run.castle.stop()
         run.job("last", LARGE)
         pid, terminal = pty.fork()
         if pid == 0:
-            signal.signal(signal.SIGINT, signal.SIG_DFL)
+            for number in (signal.SIGINT, signal.SIGHUP):
+                signal.signal(number, signal.SIG_DFL)
             argv = run.castle.argv("run")
             os.execvpe(argv[0], argv, {"PATH": os.environ["PATH"]})
         run.castle.process = types.SimpleNamespace(
             pid=pid, kill=lambda: os.kill(pid, signal.SIGKILL),
             wait=lambda: None)
         run.wait_running()
+        act(terminal)
+        _, status = os.waitpid(pid, 0)
+        run.castle.process = None
+        assert os.waitstatus_to_exitcode(status) == 0, status
+        assert run.source.done["last"]["outcome"] == "succeeded", \
+            run.source.releases
+
+
+def an_interrupt_from_the_terminal_drains():
+    """^C reaches all in front of the terminal."""
+    def interrupt(terminal):
         os.write(terminal, b"\x03")
         try:
             while os.read(terminal, 4096):
                 pass
         except OSError:
             pass
-        _, status = os.waitpid(pid, 0)
-        run.castle.process = None
-        assert os.waitstatus_to_exitcode(status) == 0, status
-        assert run.source.done["last"]["outcome"] == "succeeded", \
-            run.source.releases
+    drains_at_a_terminal(interrupt)
+
+
+def a_terminal_that_goes_away_drains():
+    drains_at_a_terminal(os.close)
 
 
 def the_hour_survives_a_crash():
@@ -280,7 +293,8 @@ TESTS = [kill_the_core, kill_the_keep, kill_the_yard, kill_the_box,
          kill_the_courier, kill_the_supervisor, a_result_survives_a_crash,
          delivery_comes_before_claiming, a_lost_answer_costs_nothing,
          gone_is_final, drain_finishes_the_job, a_second_signal_releases_now,
-         an_interrupt_from_the_terminal_drains, the_hour_survives_a_crash]
+         an_interrupt_from_the_terminal_drains,
+         a_terminal_that_goes_away_drains, the_hour_survives_a_crash]
 
 if __name__ == "__main__":
     tap.main(TESTS)
