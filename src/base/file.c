@@ -171,40 +171,59 @@ file_sealed_from(const char *name, const void *bytes, size_t n)
 	return r < 0 ? r : take_fd(&fd);
 }
 
+struct beside {
+	char name[256]; /* of the temporary file */
+	int fd;
+};
+
 static int
-replace_with(int directory, const char *temporary, const char *name, int fd)
+write_beside(struct beside *beside, int directory, const char *name,
+    const void *bytes, size_t n)
 {
-	if (fsync(fd) < 0)
-		return -errno;
-	if (renameat(directory, temporary, directory, name) < 0)
-		return -errno;
-	return fsync(directory) < 0 ? -errno : 0;
+	if (snprintf(beside->name, sizeof(beside->name), ".%s.%d", name,
+		(int)getpid()) >= (int)sizeof(beside->name))
+		return -ENAMETOOLONG;
+	(void)unlinkat(directory, beside->name, 0);
+	beside->fd = openat(directory, beside->name,
+	    O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	return beside->fd < 0 ? -errno : file_write_all(beside->fd, bytes, n);
+}
+
+/* Ends what write_beside began: in place, or as if it had never been. */
+static int
+put_in_place(struct beside *beside, int directory, const char *name, int r)
+{
+	if (r == 0 && renameat(directory, beside->name, directory, name) < 0)
+		r = -errno;
+	if (r < 0 && beside->fd >= 0)
+		(void)unlinkat(directory, beside->name, 0);
+	cleanup_fd_at(&beside->fd);
+	return r;
+}
+
+int
+file_swap(
+    int directory, const char *name, const void *bytes, size_t n, mode_t mode)
+{
+	struct beside beside = { .fd = -1 };
+	int r = write_beside(&beside, directory, name, bytes, n);
+
+	if (r == 0 && fchmod(beside.fd, mode) < 0)
+		r = -errno;
+	return put_in_place(&beside, directory, name, r);
 }
 
 int
 file_replace(
     int directory, const char *name, const void *bytes, size_t n, mode_t mode)
 {
-	char temporary[256];
-	cleanup_fd int fd = -1;
-	int r;
+	struct beside beside = { .fd = -1 };
+	int r = write_beside(&beside, directory, name, bytes, n);
 
-	if (snprintf(temporary, sizeof(temporary), ".%s.%d", name,
-		(int)getpid()) >= (int)sizeof(temporary))
-		return -ENAMETOOLONG;
-	(void)unlinkat(directory, temporary, 0);
-	fd = openat(directory, temporary,
-	    O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
-	if (fd < 0)
-		return -errno;
-	r = file_write_all(fd, bytes, n);
-	if (r == 0 && fchmod(fd, mode) < 0)
+	if (r == 0 && (fchmod(beside.fd, mode) < 0 || fsync(beside.fd) < 0))
 		r = -errno;
-	if (r == 0)
-		r = replace_with(directory, temporary, name, fd);
-	if (r < 0)
-		(void)unlinkat(directory, temporary, 0);
-	return r;
+	r = put_in_place(&beside, directory, name, r);
+	return r == 0 && fsync(directory) < 0 ? -errno : r;
 }
 
 int

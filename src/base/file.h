@@ -55,8 +55,16 @@ int file_reopen_readonly(int fd);
 int file_sealed_from(const char *name, const void *bytes, size_t n);
 
 /*
- * Puts a file of n bytes at name below the directory, at once or not at all:
- * temporary file, fsync, rename, fsync of the directory. 0 or -errno.
+ * Puts a file of n bytes at name below the directory, for readers at once or
+ * not at all: temporary file, rename. Nothing is waited for: after a power cut
+ * it may be the old one, the new one, or empty. 0 or -errno.
+ */
+int file_swap(
+    int directory, const char *name, const void *bytes, size_t n, mode_t mode);
+
+/*
+ * The same for good: with fsync of the file before and of the directory after
+ * the rename. 0 or -errno.
  */
 int file_replace(
     int directory, const char *name, const void *bytes, size_t n, mode_t mode);

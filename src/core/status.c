@@ -215,7 +215,7 @@ status_write(struct core *core)
 	if (now_ms < status_due_ms(core) || core->config == NULL)
 		return;
 	text = status_text(core, now_ms, clock_wall_s());
-	r = file_replace(
+	r = file_swap(
 	    core->run_directory, "status.json", text, strlen(text), 0640);
 	core->status_ms = now_ms;
 	core->status_is_due = false;
