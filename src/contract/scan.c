@@ -177,9 +177,13 @@ put_text(struct scan *scan, const unsigned char *bytes, size_t n)
 	if (!scan->is_key)
 		return tell_bytes(
 		    scan, SCAN_STRING_BYTES, (const char *)bytes, n);
+	if (scan->key_is_cut)
+		return SCAN_OK;
 	if (n > room) {
 		scan->key_is_cut = true;
 		n = room;
+		while (n > 0 && (bytes[n] & 0xC0) == 0x80)
+			n--;
 	}
 	memcpy(scan->token + scan->used, bytes, n);
 	scan->used += n;

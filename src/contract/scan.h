@@ -23,7 +23,7 @@ enum scan_event {
 	SCAN_ARRAY_END,
 	SCAN_KEY, /* bytes: the whole key, unescaped; is_whole false
 		     when longer than LIMIT_JSON_KEY_BYTES (then bytes
-		     is its cut beginning) */
+		     is its beginning, of whole characters) */
 	SCAN_STRING_BEGIN,
 	SCAN_STRING_BYTES, /* a piece of an unescaped string: whole characters,
 			      at least one */

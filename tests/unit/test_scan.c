@@ -241,6 +241,14 @@ test_long_key(void **state)
 	run.story.text[run.story.used] = '\0';
 	assert_string_equal(run.story.text,
 	    "\n{0@0 \nk1@1~ " TIMES_32("ab") "\n#1@69 1\n}0@71 ");
+	/* Never inside a character, and nothing from behind the cut. */
+	assert_cut_is_no_matter(
+	    TEXT("{\"a" TIMES_32("\xC3\xA4") "b\\u00e4\":1}"), &run);
+	run.story.text[run.story.used] = '\0';
+	assert_string_equal(run.story.text,
+	    "\n{0@0 \nk1@1~ a" TIMES_8("\xC3\xA4") TIMES_8("\xC3\xA4") TIMES_8(
+		"\xC3\xA4") "\xC3\xA4\xC3\xA4\xC3\xA4\xC3\xA4\xC3\xA4\xC3\xA4\xC3\xA4"
+			    "\n#1@76 1\n}0@78 ");
 }
 
 /* Where a refusal points: the first byte that could not be taken. */
