@@ -105,17 +105,21 @@ static bool
 walk_jpeg(struct walk *walk)
 {
 	unsigned char head[4];
+	bool has_scan = false;
 
 	walk->at = 2;
 	for (int i = 0; i < PIECES_MAX && take(walk, head, 2); i++) {
 		if (head[0] != 0xFF)
 			return false;
 		if (head[1] == 0xD9)
-			return is_at_end(walk);
+			return has_scan && is_at_end(walk);
 		if (!is_jpeg_segment(head[1]) || !take(walk, head + 2, 2))
 			return false;
 		walk->at += (head[2] << 8 | head[3]) - 2;
-		if (head[1] == 0xDA && !pass_scan(walk))
+		if (head[1] != 0xDA)
+			continue;
+		has_scan = true;
+		if (!pass_scan(walk))
 			return false;
 	}
 	return false;

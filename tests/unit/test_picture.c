@@ -185,6 +185,7 @@ test_metadata(void **state)
 		    false),
 		CASE(SOI JFIF SOS "x" EOI "\xFF\xE1\0\4Ex", MAGIC_JPEG, false),
 		CASE(SOI JFIF SOS "x", MAGIC_JPEG, false),
+		CASE(SOI JFIF EOI, MAGIC_JPEG, false),
 		CASE(SOI JFIF "\xFF\xE1\0\4Ex" SOS EOI, MAGIC_JPEG, false),
 		CASE(SOI JFIF "\xFF\xE2\0\4IC" SOS EOI, MAGIC_JPEG, false),
 		CASE(SOI JFIF "\xFF\xED\0\4IP" SOS EOI, MAGIC_JPEG, false),
