@@ -259,7 +259,11 @@ def drains_at_a_terminal(act):
             wait=lambda: None)
         run.wait_running()
         act(terminal)
-        _, status = os.waitpid(pid, 0)
+
+        def ended():
+            which, status = os.waitpid(pid, os.WNOHANG)
+            return which and (status,)
+        status, = eventually(ended, 30, "it stops")
         run.castle.process = None
         assert os.waitstatus_to_exitcode(status) == 0, status
         assert run.source.done["last"]["outcome"] == "succeeded", \
