@@ -55,6 +55,8 @@ class Tally:
             broken = "did not end in time"
         elif planned is None or seen != planned:
             broken = f"{seen} of {planned} planned tests reported"
+        elif seen == 0:
+            broken = "it tests nothing"
         elif status != 0 and failed_here == 0:
             broken = f"ended with status {status}"
         if broken:
